@@ -3,18 +3,15 @@
  * that starts.
  */
 import { spawnSync } from 'node:child_process';
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { routes } from '../../src/contract/routes.js';
 import { errors } from '../../src/errors.js';
 import { limits } from '../../src/limits.js';
-import { loadConfig } from '../../src/node/config.js';
-import { variables } from '../../src/node/variables.js';
+import { assignedBelow, code, composed, configOf, fileOf, setsKnown, unitFaults, urlOf } from './deploy-files.js';
 
-const urlOf = (path: string) => new URL(`../../../${path}`, import.meta.url);
-const fileOf = (path: string) => readFileSync(urlOf(path), 'utf8');
 const dockerfile = fileOf('deploy/Dockerfile');
 const compose = fileOf('deploy/compose.yml');
 const kubernetes = fileOf('deploy/kubernetes.yml');
@@ -22,49 +19,30 @@ const unit = fileOf('deploy/ptf.service');
 const nginx = fileOf('deploy/nginx.conf');
 const caddy = fileOf('deploy/Caddyfile');
 
-/** The C library's own. */
-const ofTheSystem = ['MALLOC_ARENA_MAX'];
-const known = new Set([...ofTheSystem, ...Object.values(variables).flatMap(({ name }) => [name, `${name}_FILE`])]);
-const code = (text: string) => text.replaceAll(/^\s*#.*$/gm, '');
-
-/** The assignments of each file, by the name of the variable. */
-function assigned(text: string, pattern: RegExp): Record<string, string> {
-  return Object.fromEntries(Array.from(code(text).matchAll(pattern), ([, name, value]) => [name!, value!]));
-}
-const image = assigned(/^ENV (.*)$/m.exec(dockerfile)?.[1] ?? '', /(\w+)=(\S+)/g);
-const ofCompose = assigned(/environment:\n((?: {6}.*\n)+)/.exec(compose)?.[1] ?? '', /^ +(\w+): (.*)$/gm);
-const ofKubernetes = assigned(/^data:\n((?: {2}.*\n)+)/m.exec(kubernetes)?.[1] ?? '', /^ +(\w+): (.*)$/gm);
-const ofUnit = assigned(
-  Array.from(unit.matchAll(/^Environment=(.*)$/gm), ([, line]) => line).join(' '),
-  /(\w+)=(\S+)/g,
-);
+/** Assignments `NAME=value`, separated by blanks. */
+const assignedIn = (text = '') =>
+  Object.fromEntries(Array.from(text.matchAll(/(\w+)=(\S+)/g), ([, name, value]) => [name!, value!]));
+const image = assignedIn(/^ENV (.*)$/m.exec(dockerfile)?.[1]);
+const ofCompose = assignedBelow(compose, /environment:\n((?: {6}.*\n)+)/);
+const ofKubernetes = assignedBelow(kubernetes, /^data:\n((?: {2}.*\n)+)/m);
+const ofUnit = assignedIn(Array.from(unit.matchAll(/^Environment=(.*)$/gm), ([, line]) => line).join(' '));
 
 test('the files set variables that the node has', () => {
-  for (const [file, set] of Object.entries({ image, ofCompose, ofKubernetes, ofUnit })) {
-    assert.ok(Object.keys(set).length >= 3, file);
-    assert.equal(
-      Object.keys(set).filter((name) => !known.has(name)),
-      [],
-      file,
-    );
-  }
+  for (const [file, set] of Object.entries({ image, ofCompose, ofKubernetes, ofUnit })) setsKnown(file, set, 3);
 });
 
 test('a production node starts with the configuration that image and manifests set together', () => {
   const salt = 's'.repeat(limits.saltBytesMin);
-  // Compose's own notation: the name of the group is the operator's, the others have values behind `:-`.
-  const composed = Object.entries(ofCompose).map(([name, value]) => [name, /:-(.*)\}/.exec(value)?.[1] ?? value]);
+  // The name of the group is the operator's.
   for (const set of [
-    { ...image, ...Object.fromEntries(composed), GROUP_ID: 'g' },
+    { ...image, ...composed(ofCompose), GROUP_ID: 'g' },
     { ...image, ...ofKubernetes },
   ]) {
-    const outcome = loadConfig(set, () => salt);
-    assert.ok(outcome.ok, JSON.stringify(outcome));
-    if (!outcome.ok) continue;
-    assert.ok(outcome.config.production && outcome.config.salt === salt);
+    const { config, warnings } = configOf(set, salt);
+    assert.ok(config.production && config.salt === salt);
     // Below the mounted volume, which may belong to root.
-    assert.ok(outcome.config.dataDir.startsWith('/data/'));
-    assert.equal(outcome.warnings, []);
+    assert.ok(config.dataDir.startsWith('/data/'));
+    assert.equal(warnings, []);
   }
 });
 
@@ -108,18 +86,7 @@ test('a node comes back after a crash and after a reboot of its host', () => {
   assert.not.match(kubernetes, /restartPolicy/);
 });
 
-test('systemd accepts the unit', () => {
-  const path = fileURLToPath(urlOf('deploy/ptf.service'));
-  const { status, error, stderr } = spawnSync('systemd-analyze', ['verify', path], { encoding: 'utf8' });
-  if (error !== undefined) {
-    process.stdout.write('SKIPPED: systemd-analyze is not at hand\n');
-    return;
-  }
-  // The program is not installed here.
-  const faults = stderr.split('\n').filter((line) => line !== '' && !/is not executable: No such file/.test(line));
-  assert.equal(faults, []);
-  assert.ok(status === 0 || stderr !== '');
-});
+test('systemd accepts the unit', () => assert.equal(unitFaults(fileURLToPath(urlOf('deploy/ptf.service'))), []));
 
 test('unit and image start the node without the memory reducer, by a flag that Node has', () => {
   const commands = [
@@ -135,14 +102,8 @@ test('unit and image start the node without the memory reducer, by a flag that N
 test('nothing runs as root, and nothing but the data is written', () => {
   assert.match(dockerfile, /^USER node$/m);
   assert.match(compose, /^ {4}read_only: true$/m);
-  for (const line of [
-    'runAsNonRoot: true',
-    'readOnlyRootFilesystem: true',
-    'allowPrivilegeEscalation: false',
-    'drop: [ALL]',
-  ]) {
-    assert.ok(kubernetes.includes(line), line);
-  }
+  const privileges = ['runAsNonRoot: true', 'allowPrivilegeEscalation: false', 'drop: [ALL]'];
+  for (const line of [...privileges, 'readOnlyRootFilesystem: true']) assert.ok(kubernetes.includes(line), line);
   for (const line of ['User=ptf', 'NoNewPrivileges=yes', 'ProtectSystem=strict', 'CapabilityBoundingSet=']) {
     assert.match(unit, new RegExp(`^${line}$`, 'm'));
   }
@@ -176,15 +137,9 @@ test('the proxies pass on every path that the node serves', () => {
   );
   const [, globs = ''] = /@api path (.*)/.exec(caddy) ?? [];
   const caddyPaths = globs.split(' ').map((glob) => new RegExp(`^${glob.replace('*', '.*')}$`));
-  for (const { path } of Object.values(routes)) {
-    assert.ok(
-      passed.some((pattern) => pattern.test(path)),
-      `nginx: ${path}`,
-    );
-    assert.ok(
-      caddyPaths.some((pattern) => pattern.test(path)),
-      `Caddy: ${path}`,
-    );
+  for (const patterns of [passed, caddyPaths]) {
+    const refused = Object.values(routes).filter(({ path }) => !patterns.some((pattern) => pattern.test(path)));
+    assert.equal(refused, []);
   }
 });
 

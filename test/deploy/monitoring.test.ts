@@ -1,17 +1,17 @@
 /**
  * The dashboard and the alerts for Prometheus against the metrics of a real node: what they name exists, labels too.
  */
-import { spawnSync } from 'node:child_process';
-import { readFileSync } from 'node:fs';
-import { fileURLToPath } from 'node:url';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
+import { ask } from '../http/exchange.js';
+import { registerPeer } from '../http/peer-client.js';
+import { eventBody } from '../http/samples.js';
 import { anchorsOf } from '../support/markdown.js';
 import { startTestNode, type TestNode, weightsSettled } from '../support/node.js';
+import { acceptedBy, fileOf } from './deploy-files.js';
 
-const fileOf = (path: string) => readFileSync(new URL(`../../../${path}`, import.meta.url), 'utf8');
 const watching = fileOf('docs/operating/watch.md');
 
 interface Dashboard {
@@ -68,27 +68,11 @@ test.after(() => node.close());
 
 /** A little of everything that is counted: an event, a read, a refusal, a computation of weights, a snapshot. */
 async function live(): Promise<void> {
-  const post = (path: string, body: object, key = '') =>
-    fetch(`${node.url}${path}`, {
-      method: 'POST',
-      headers: { 'Content-Type': 'application/json', 'X-Peer-API-Key': key },
-      body: JSON.stringify(body),
-    });
-  const registered = await post('/api/v1/peers/register', { peer_name: 'a', game_ids: ['g'] });
-  const { peer_id, api_key } = (await registered.json()) as { peer_id: string; api_key: string };
-  const event = {
-    schema_version: '1.0.0',
-    event_id: '1',
-    event_type: 'report_spam',
-    peer_id,
-    player_id: 'p',
-    game_id: 'g',
-    severity: 1,
-    timestamp: new Date().toISOString(),
-  };
-  assert.is((await post('/api/v1/events', event, api_key)).status, 201);
-  assert.is((await post('/api/v1/events', event, 'wrong')).status, 401);
-  assert.is((await fetch(`${node.url}/api/v1/players/p/verdict`)).status, 200);
+  const { peerId, key, submit } = await registerPeer(node.url);
+  assert.is((await submit({ player_id: 'p' })).status, 201);
+  const json = eventBody({ peer_id: peerId });
+  assert.is((await ask(node.url, '/api/v1/events', { key: `${key}x`, json })).status, 401);
+  assert.is((await ask(node.url, '/api/v1/players/p/verdict')).status, 200);
   await weightsSettled(node);
 }
 
@@ -175,34 +159,26 @@ test('an alert on recent counts includes the first count of a new series', () =>
 
 test('weights that nothing calls for yet are not stale', async () => {
   // No weights are computed before the first event, while each registration is a record.
-  const fresh = await startTestNode({ METRICS_PORT: '0' });
-  try {
-    const body = JSON.stringify({ peer_name: 'a', game_ids: ['g'] });
-    const headers = { 'Content-Type': 'application/json' };
-    await fetch(`${fresh.url}/api/v1/peers/register`, { method: 'POST', headers, body });
-    const text = await (await fetch(`${fresh.metricsUrl}/metrics`)).text();
-    const figure = (name: string) => Number(new RegExp(`^${name} (\\S+)$`, 'm').exec(text)?.[1]);
-    assert.ok(figure('ptf_weights_based_on_seq') < figure('ptf_log_last_seq'));
-    assert.is(figure('ptf_events'), 0);
-  } finally {
-    await fresh.close();
-  }
+  await using fresh = await startTestNode({ METRICS_PORT: '0' });
+  await registerPeer(fresh.url);
+  const text = await (await fetch(`${fresh.metricsUrl}/metrics`)).text();
+  const figure = (name: string) => Number(new RegExp(`^${name} (\\S+)$`, 'm').exec(text)?.[1]);
+  assert.ok(figure('ptf_weights_based_on_seq') < figure('ptf_log_last_seq'));
+  assert.is(figure('ptf_events'), 0);
   assert.match(alerts.find(({ name }) => name === 'PtfWeightsStale')!.expr, / and ptf_events > 0$/m);
 });
 
-function promtool(...args: readonly string[]): void {
-  const { error, status, stdout, stderr } = spawnSync('promtool', args, {
-    cwd: fileURLToPath(new URL('../../../', import.meta.url)),
-    encoding: 'utf8',
-  });
-  if (error !== undefined) process.stdout.write('SKIPPED: promtool is not at hand\n');
-  else assert.is(status, 0, stdout + stderr);
-}
-
-test('promtool accepts the rules', () => promtool('check', 'rules', 'deploy/alerts.yml', 'deploy/cluster/alerts.yml'));
+test('promtool accepts the rules', () =>
+  acceptedBy('promtool', 'check', 'rules', 'deploy/alerts.yml', 'deploy/cluster/alerts.yml'));
 
 test('alerts fire upon the series of a fault, and stay quiet upon those of a group that is well', () =>
-  promtool('test', 'rules', 'test/deploy/alerts.promtool.yml', 'test/deploy/alerts-of-days.promtool.yml'));
+  acceptedBy(
+    'promtool',
+    'test',
+    'rules',
+    'test/deploy/alerts.promtool.yml',
+    'test/deploy/alerts-of-days.promtool.yml',
+  ));
 
 for (const [path, rules] of [
   ['docs/operating/watch.md', alerts],

@@ -53,11 +53,8 @@ test('the programs of the guide run unchanged, except for the address and the re
         .replace('node.client(peer)', 'node.client(peer, { readBudgetMs: 60_000 })');
       assert.match(patient, 'readBudgetMs');
       writeFileSync(join(folder, 'program.mjs'), patient);
-      const { status, stdout, stderr } = spawnSync(process.execPath, ['program.mjs'], {
-        cwd: folder,
-        env,
-        encoding: 'utf8',
-      });
+      const options = { cwd: folder, env, encoding: 'utf8' } as const;
+      const { status, stdout, stderr } = spawnSync(process.execPath, ['program.mjs'], options);
       assert.is(status, 0, stderr);
       return stdout;
     };

@@ -9,6 +9,7 @@ import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
+import { registerPeer } from '../http/peer-client.js';
 import { blocksOf } from '../support/markdown.js';
 import { startTestNode, type TestNode } from '../support/node.js';
 import { temporaryFolder } from '../support/process.js';
@@ -41,27 +42,10 @@ test.after(() => node.close());
 
 /** A peer of its own for each command, and a player that it reported. */
 async function peerWithPlayer(): Promise<{ readonly peerId: string; readonly subject: string }> {
-  const registered = await node.group.register({ peerName: 'a peer', gameIds: ['g'] }, 'test');
-  if (!registered.ok) throw new Error(registered.code);
-  const { peer, apiKey } = registered.value;
-  const subject = peer.peerId.replaceAll('-', '').repeat(2);
-  const event = {
-    schema_version: '1.0.0',
-    event_id: peer.peerId,
-    event_type: 'report_spam',
-    peer_id: peer.peerId,
-    player_id: subject,
-    game_id: 'g',
-    severity: 1,
-    timestamp: new Date().toISOString(),
-  };
-  const answer = await fetch(`${node.url}/api/v1/events`, {
-    method: 'POST',
-    headers: { 'Content-Type': 'application/json', 'X-Peer-API-Key': apiKey },
-    body: JSON.stringify(event),
-  });
-  assert.is(answer.status, 201);
-  return { peerId: peer.peerId, subject };
+  const { peerId, submit } = await registerPeer(node.url);
+  const subject = peerId.replaceAll('-', '').repeat(2);
+  assert.is((await submit({ player_id: subject })).status, 201);
+  return { peerId, subject };
 }
 
 /** A dispute about a player; upheld before where a line undoes it. */

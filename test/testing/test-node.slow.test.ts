@@ -2,13 +2,14 @@
 import { fork, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
-import { createServer } from 'node:net';
+import { createServer, type Server } from 'node:net';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { startTestNode } from '../../src/testing/test-node.js';
 import { watched } from '../support/child-process.js';
+import { closing } from '../support/closing.js';
 import { temporaryFolder } from '../support/process.js';
 import { until } from '../support/until.js';
 
@@ -24,6 +25,13 @@ function answers(url: string): Promise<boolean> {
     ({ ok }) => ok,
     () => false,
   );
+}
+
+/** Takes the address of a node that is not running. */
+async function listeningAt(url: string): Promise<Server> {
+  const server = createServer().listen(Number(new URL(url).port), '127.0.0.1');
+  await once(server, 'listening');
+  return server;
 }
 
 for (const signal of ['SIGTERM', 'SIGKILL'] as const) {
@@ -48,53 +56,41 @@ for (const signal of ['SIGTERM', 'SIGKILL'] as const) {
 }
 
 test('a node that starts again waits for its address, and then has its data there', async () => {
-  const node = await startTestNode({ folder });
+  await using node = closing(await startTestNode({ folder }));
   const { url } = node;
-  try {
-    const { peerId } = await node.register();
-    await node.kill();
-    const other = createServer().listen(Number(new URL(url).port), '127.0.0.1');
-    await once(other, 'listening');
-    const started = node.start();
-    await until(() => node.output.includes('in use by another process'));
-    other.close();
-    await started;
-    assert.is(node.url, url);
-    assert.match(await (await fetch(`${url}/api/v1/peers`)).text(), peerId);
-  } finally {
-    await node.close();
-  }
+  const { peerId } = await node.register();
+  await node.kill();
+  const other = await listeningAt(url);
+  const started = node.start();
+  await until(() => node.output.includes('in use by another process'));
+  other.close();
+  await started;
+  assert.is(node.url, url);
+  assert.match(await (await fetch(`${url}/api/v1/peers`)).text(), peerId);
 });
 
 test('a node that is closed while it waits for its address does not start any more', async () => {
-  const node = await startTestNode({ folder });
-  const other = createServer();
+  await using node = closing(await startTestNode({ folder }));
+  await node.kill();
+  const other = await listeningAt(node.url);
   try {
-    await node.kill();
-    await once(other.listen(Number(new URL(node.url).port), '127.0.0.1'), 'listening');
     const started = node.start().then(
       () => 'started',
       (error: unknown) => String(error),
     );
     await until(() => node.output.includes('in use by another process') && !node.isRunning);
     await node.close();
-    other.close();
     assert.match(await started, 'AbortError');
     assert.not.ok(node.isRunning);
   } finally {
     other.close();
-    await node.close();
   }
 });
 
 test('a node that accepts only ids of one kind is seeded with players of that kind', async () => {
-  const node = await startTestNode({ folder, variables: { PLAYER_ID_KINDS: 'steam' } });
-  try {
-    const [peer] = await node.seed({ bad: ['STEAM_0:1:147480000'], peers: 1 });
-    assert.is((await node.client(peer).explain('76561198255225729'))?.event_count, 3);
-  } finally {
-    await node.close();
-  }
+  await using node = closing(await startTestNode({ folder, variables: { PLAYER_ID_KINDS: 'steam' } }));
+  const [peer] = await node.seed({ bad: ['STEAM_0:1:147480000'], peers: 1 });
+  assert.is((await node.client(peer).explain('76561198255225729'))?.event_count, 3);
 });
 
 test('a node whose test ends before or after it began to start ends as in a crash', async () => {

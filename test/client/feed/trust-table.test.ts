@@ -87,6 +87,17 @@ test('a snapshot finds room among answers from before it, and drops those that i
   assert.ok(table.complete);
 });
 
+test('during a snapshot no player is known to be absent from the group', () => {
+  const table = new TrustTable(4);
+  for (const isOver of [true, false]) {
+    table.snapshotBegins();
+    publish(table, 'a');
+    assert.not.ok(table.complete);
+    if (isOver) table.snapshotEnds();
+    assert.is(table.complete, isOver);
+  }
+});
+
 test('an erasure that a snapshot overtakes is still an erasure', () => {
   const table = new TrustTable(4);
   table.setPublished('a', values, 0);
@@ -179,6 +190,14 @@ test('a read that ends during an erasure does not end the forgetting of the eras
   table.done([again]);
   table.answered(late, values, 1);
   assert.is(table.get('a'), undefined, 'an answer from before the erasure is no news');
+});
+
+test('rows that a stream updated are as old as the stream once it is over', () => {
+  const table = new TrustTable(10);
+  table.setPublished('a', values, 5);
+  answered(table, 'b', 50);
+  table.orphan(20);
+  assert.equal([table.get('a')?.published?.at, table.get('b')?.answer?.at], [20, 50]);
 });
 
 test.run();

@@ -335,7 +335,7 @@ test('an answer outside the contract leaves the outcome of a write open', async 
   const error = await rejection(registering.runtime.until(registration));
   assert.equal([error.code, error.status, error.outcomeUnknown], ['unexpected_answer', 201, true]);
   assert.is(registering.transport.requests.length, 1);
-  for (const results of [undefined, [], ['stored'], [{ status: 500, code: 'internal_error' }]]) {
+  for (const results of [undefined, [], [{}, {}], ['stored'], [{ status: 500, code: 'internal_error' }]]) {
     const body = { results };
     const { client, runtime } = scene(() => ({ status: 200, body }));
     assert.ok((await rejection(runtime.until(client.submitMany([event])))).outcomeUnknown, JSON.stringify(body));

@@ -3,7 +3,7 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { bounds } from '../../../src/client/bounds.js';
 import { TrustError } from '../../../src/client/trust-error.js';
-import { batchesOf, checkEventId, resultsOf, wireEvent } from '../../../src/client/write/client-event.js';
+import { checkEventId, resultsOf, wireEvent } from '../../../src/client/write/client-event.js';
 import { VirtualRuntime } from '../virtual-runtime.js';
 
 const event = { eventType: 'report_cheating', playerId: 'p', gameId: 'g', severity: 0.5 } as const;
@@ -47,16 +47,6 @@ test('a result stores, rejects or defers its event, and states whether a deferre
   assert.is(resultOf({ status: 403, code: 'peer_id_mismatch' }, 'another')[0], 'rejected');
 });
 
-test('an answer to a batch without one result for each event leaves the outcome open', () => {
-  const events = [wire(), wire()];
-  for (const body of [null, {}, { results: [] }, { results: [{}] }, { results: [{}, {}, {}] }]) {
-    assert.throws(
-      () => resultsOf(body, events, 'peer'),
-      (error: TrustError) => error.code === 'unexpected_answer' && error.outcomeUnknown,
-    );
-  }
-});
-
 test('an event has the version of its members, an id and a time of its own unless they are given', () => {
   const made = wire();
   assert.equal(
@@ -76,14 +66,6 @@ test('an event id has 1 to 128 of the permitted characters', () => {
   for (const id of ['a', 'Z_0.9:-', 'a'.repeat(bounds.eventIdLength)]) checkEventId(id);
   for (const id of ['', 'a b', 'ä', 'a\n', 'a'.repeat(bounds.eventIdLength + 1), 5 as unknown as string])
     assert.throws(() => checkEventId(id), isRefused, String(id));
-});
-
-test('a batch has at most 500 events', () => {
-  const events = Array.from({ length: 2 * bounds.eventsPerCall + 1 }, () => wire());
-  assert.equal(
-    batchesOf(events).map(({ length }) => length),
-    [bounds.eventsPerCall, bounds.eventsPerCall, 1],
-  );
 });
 
 test.run();

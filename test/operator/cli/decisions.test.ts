@@ -57,17 +57,4 @@ test('a refusal needs a reason, and one thing to do at a time', async () => {
   assert.is((await atTerminal(true, 'erase', '--refuse', player, '--reason', 'no')).code, 1);
 });
 
-test('a revocation asks with the name and the events of the peer that the text names', async () => {
-  const peer = await registerPeer(node.url, 'Going');
-  await peer.submit({});
-  const no = await atTerminal(false, 'peers', 'revoke', peer.peerId.slice(0, 8));
-  assert.is(no.code, 1);
-  assert.match(no.asked.join(), new RegExp(`Revoke Going \\(${peer.peerId}\\), with 1 event`));
-  assert.is((await atTerminal(true, 'peers', 'show', 'Going')).out.match(/status +(\w+)/)?.[1], 'active');
-  assert.is((await atTerminal(true, 'peers', 'revoke', 'Going')).code, 0);
-  assert.match((await atTerminal(true, 'peers', 'show', peer.peerId)).out, /revoked/);
-  const unknown = await atTerminal(true, 'peers', 'revoke', 'Nobody');
-  assert.equal([unknown.code, unknown.asked], [1, []]);
-});
-
 test.run();

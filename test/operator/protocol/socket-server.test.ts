@@ -88,27 +88,6 @@ test('a command reaches the group and its value is returned', async () => {
   assert.equal([api_key, overlap_ms, registered_at], ['the-key', 60_000, '1970-01-01T00:00:00.000Z']);
 });
 
-test('who does not sign is the operator in the audit log', async () => {
-  const { group, calls } = recordedGroup(1);
-  await start(group);
-  await callNode(folder, 'peers-status', { peer_id: 'peer-0', status: 'suspended' });
-  await callNode(folder, 'pretrust-change', { change: 'add', peer_id: 'peer-0' });
-  const changes = calls.filter(([name]) => name !== 'peerById');
-  assert.equal(changes.slice(0, 2), [
-    ['changePeer', 'peer_status', 'peer-0', { status: 'suspended' }, 'operator'],
-    ['preTrust', 'add', 'peer-0', 'operator'],
-  ]);
-});
-
-test('an erasure gets the bytes of the hash, in either case', async () => {
-  const { group, calls } = recordedGroup(0);
-  await start(group);
-  const value = await callNode(folder, 'erase', { subject_hash: 'AB'.repeat(32) });
-  assert.equal(calls, [['confirmErasure', Buffer.alloc(32, 0xab), 'operator']]);
-  assert.is(value.subject_hash, 'ab'.repeat(32));
-  assert.is(value.events_erased, 3);
-});
-
 test('peers come in pages that join without gap or repeat', async () => {
   await start(recordedGroup(5).group);
   const first = await callNode(folder, 'peers-list', { from: 0, limit: 3 });

@@ -58,6 +58,8 @@ test('seeding peers are independent witnesses of their players, until the node a
       Date.now = now;
     });
     assert.match(ahead, 'the test node rejected 72 events of the seed');
+    await node.restart();
+    assert.ok(node.isRunning);
 
     // Not deleted: the running node could write a file meanwhile.
     renameSync(dir, `${dir}-away`);

@@ -429,6 +429,12 @@ test('an argument of another type, as of a caller without types, rejects, and se
   assert.is(transport.requests.length, 0);
 });
 
+test('a bare id without the salt is not a subject that can be erased', async () => {
+  const { client, runtime, transport } = scene(() => stored);
+  assert.is((await rejection(runtime.until(client.eraseSubject('a')))).code, 'invalid_argument');
+  assert.is(transport.requests.length, 0);
+});
+
 test('many events go in batches of 500, in order, and each has its outcome', async () => {
   const progress: number[] = [];
   const { client, transport, runtime } = scene(({ body }) => {

@@ -82,9 +82,9 @@ test('a name holds no letter that is drawn as nothing, and more than such letter
   }
 });
 
-test('the text of a dispute holds nothing that shows letters in another order', () => {
+test('the text of a dispute holds no control character and nothing that shows letters in another order', () => {
   const validate = validatorOf(disputeText, 'text');
-  for (const text of ['the report of \u202eateB\u202c', '\u202dateB']) assert.not(validate(text).ok);
+  for (const text of ['a\u0007b', 'the report of \u202eateB\u202c', '\u202dateB']) assert.not(validate(text).ok);
   // Marks of languages that are written from right to left.
   for (const text of ['\u05d0\u200f!', '\u2067\u05d0\u2069\nAlpha']) assert.ok(validate(text).ok);
 });
@@ -92,10 +92,11 @@ test('the text of a dispute holds nothing that shows letters in another order', 
 test('a public key is a point of the curve that has no small order', () => {
   const validate = validatorOf(publicKey, 'public_key');
   const key = (hex: string) => validate(Buffer.from(hex.padEnd(64, '0'), 'hex').toString('base64url'));
-  for (let i = 0; i < 20; i++) {
-    const { x } = generateKeyPairSync('ed25519').publicKey.export({ format: 'jwk' });
-    assert.ok(validate(x).ok);
-  }
+  const keys = Array.from({ length: 20 }, () => generateKeyPairSync('ed25519').publicKey.export({ format: 'jwk' }).x!);
+  for (const one of keys) assert.ok(validate(one).ok, one);
+  const good = keys[0]!;
+  for (const other of ['', good.slice(1), `${good}=`, `${good.slice(0, 42)}B`, `${good.slice(0, 42)}+`, 7, null])
+    assert.not(validate(other).ok, `${other} is not 32 bytes in base64url`);
   for (const weak of [
     '00',
     '01',

@@ -17,11 +17,12 @@ function faultOf(validate: Validator<unknown>, body: unknown): unknown {
   return outcome.ok ? 'valid' : outcome.details;
 }
 
-test('an event with every field is valid, with any signature', () => {
+test('an event with every field is valid, with any signature and at both ends of its ranges', () => {
   assert.is(faultOf(event, eventBody()), 'valid');
-  for (const signature of [null, 1, 'x', [1], { deep: { deeper: [] } }]) {
+  for (const signature of [null, 1, 'x', [1], { deep: { deeper: [] } }])
     assert.is(faultOf(event, { ...eventBody(), signature }), 'valid');
-  }
+  for (const severity of [0, -0, 0.000001, 1]) assert.is(faultOf(event, { ...eventBody(), severity }), 'valid');
+  assert.is(faultOf(event, { ...eventBody(), player_id: '\u{1F600}'.repeat(128) }), 'valid', 'in code points');
 });
 
 test('every field but the signature is required, and the missing one is named', () => {
@@ -32,65 +33,96 @@ test('every field but the signature is required, and the missing one is named', 
 });
 
 test('an unknown field is named, with its pointer escaped', () => {
-  assert.equal(faultOf(event, { ...eventBody(), extra: 1 }), { field: '/extra', violation: 'additionalProperties' });
   assert.equal(faultOf(event, { ...eventBody(), 'a/b~c': 1 }), {
     field: '/a~1b~0c',
     violation: 'additionalProperties',
   });
-  for (const field of ['__proto__', 'constructor', 'toString', 'hasOwnProperty', '']) {
+  for (const field of ['extra', '__proto__', 'constructor', 'toString', 'hasOwnProperty', '']) {
     const body = JSON.parse(JSON.stringify(eventBody()).replace('{', `{${JSON.stringify(field)}:{"polluted":true},`));
     assert.equal(faultOf(event, body), { field: `/${field}`, violation: 'additionalProperties' });
   }
   assert.not('polluted' in {});
 });
 
-test('an error of a bound states the actual value and the limit', () => {
-  assert.equal(faultOf(event, { ...eventBody(), severity: 1.01 }), {
-    field: '/severity',
-    violation: 'maximum',
-    actual: 1.01,
-    limit: 1,
-  });
-  assert.equal(faultOf(event, { ...eventBody(), severity: -0.5 }), {
-    field: '/severity',
-    violation: 'minimum',
-    actual: -0.5,
-    limit: 0,
-  });
-  assert.equal(faultOf(event, { ...eventBody(), player_id: '' }), {
-    field: '/player_id',
-    violation: 'minLength',
-    actual: 0,
-    limit: 1,
-  });
-  assert.equal(faultOf(batch, { events: Array(501).fill(0) }), {
-    field: '/events',
-    violation: 'maxItems',
-    actual: 501,
-    limit: 500,
-  });
-  assert.equal(faultOf(batch, { events: [] }), { field: '/events', violation: 'minItems', actual: 0, limit: 1 });
-});
+type Fault = readonly [field: string, violation: string, actual?: number, limit?: number];
 
-test('severity takes both ends of its range', () => {
-  for (const severity of [0, -0, 0.000001, 1]) assert.is(faultOf(event, { ...eventBody(), severity }), 'valid');
-  for (const [text, violation, actual, limit] of [
-    ['1e400', 'maximum', Number.MAX_VALUE, 1],
-    ['-1e400', 'minimum', -Number.MAX_VALUE, 0],
+const changedEvents: readonly (readonly [changed: object, fault: Fault])[] = [
+  [{ severity: 1.01 }, ['/severity', 'maximum', 1.01, 1]],
+  [{ severity: -0.5 }, ['/severity', 'minimum', -0.5, 0]],
+  [JSON.parse('{"severity":1e400}'), ['/severity', 'maximum', Number.MAX_VALUE, 1]],
+  [JSON.parse('{"severity":-1e400}'), ['/severity', 'minimum', -Number.MAX_VALUE, 0]],
+  [{ severity: '0.5' }, ['/severity', 'type']],
+  [{ player_id: '' }, ['/player_id', 'minLength', 0, 1]],
+  [{ player_id: '\u{1F600}'.repeat(129) }, ['/player_id', 'maxLength', 129, 128]],
+  [{ player_id: '\ud800' }, ['/player_id', 'pattern']],
+  [{ timestamp: '2026-01-02 03:04:05Z' }, ['/timestamp', 'format']],
+  [{ schema_version: '1.0' }, ['/schema_version', 'format']],
+  [{ event_id: 'with blank' }, ['/event_id', 'pattern']],
+  [{ event_id: 'ümlaut' }, ['/event_id', 'pattern']],
+  [{ event_type: 'report_winning' }, ['/event_type', 'enum']],
+  [{ event_type: 'toString' }, ['/event_type', 'enum']],
+  [{ game_id: 7 }, ['/game_id', 'type']],
+  [{ peer_id: null }, ['/peer_id', 'type']],
+];
+
+const games = (count: number) => Array.from({ length: count }, (_, at) => `g${at}`);
+
+const changedRegistrations: readonly (readonly [changed: object, fault: Fault])[] = [
+  [{ contact_email: 'ops' }, ['/contact_email', 'format']],
+  [{ game_ids: ['a', 'a'] }, ['/game_ids', 'uniqueItems']],
+  [{ game_ids: ['a', ''] }, ['/game_ids/1', 'minLength', 0, 1]],
+  [{ game_ids: ['x'.repeat(65)] }, ['/game_ids/0', 'maxLength', 65, 64]],
+  [{ game_ids: games(65) }, ['/game_ids', 'maxItems', 65, 64]],
+  [{ game_ids: [] }, ['/game_ids', 'minItems', 0, 1]],
+  [{ status: 'active' }, ['/status', 'additionalProperties']],
+];
+
+const registrationBody = { peer_name: 'Peer', game_ids: ['arena'] };
+
+const batches: readonly (readonly [body: unknown, fault: Fault])[] = [
+  [{ events: Array(501).fill(0) }, ['/events', 'maxItems', 501, 500]],
+  [{ events: [] }, ['/events', 'minItems', 0, 1]],
+  [{ events: {} }, ['/events', 'type']],
+  [{}, ['/events', 'required']],
+  [[], ['', 'type']],
+];
+
+const notObjects = [null, 3, 'x', true, [], [eventBody()]].map((body) => [body, ['', 'type'] as Fault] as const);
+
+test('a fault is named by its field and its kind, and one of a bound states the actual value and the limit', () => {
+  for (const [validate, cases] of [
+    [
+      event,
+      [...changedEvents.map(([changed, fault]) => [{ ...eventBody(), ...changed }, fault] as const), ...notObjects],
+    ],
+    [
+      registration,
+      changedRegistrations.map(([changed, fault]) => [{ ...registrationBody, ...changed }, fault] as const),
+    ],
+    [batch, batches],
   ] as const) {
-    const details = { field: '/severity', violation, actual, limit };
-    assert.equal(faultOf(event, { ...eventBody(), severity: JSON.parse(text) }), details);
+    for (const [body, [field, violation, actual, limit]] of cases) {
+      const details = actual === undefined ? { field, violation } : { field, violation, actual, limit };
+      assert.equal(faultOf(validate, body), details, JSON.stringify(body).slice(0, 200));
+    }
   }
-  assert.equal(faultOf(event, { ...eventBody(), severity: '0.5' }), { field: '/severity', violation: 'type' });
 });
 
-test('lengths are counted in code points', () => {
-  assert.is(faultOf(event, { ...eventBody(), player_id: '\u{1F600}'.repeat(128) }), 'valid');
-  assert.equal(faultOf(event, { ...eventBody(), player_id: '\u{1F600}'.repeat(129) }), {
-    field: '/player_id',
-    violation: 'maxLength',
-    actual: 129,
-    limit: 128,
+test('a registration has a name, games without repeats, and an optional address', () => {
+  assert.is(faultOf(registration, registrationBody), 'valid');
+  assert.is(faultOf(registration, { ...registrationBody, contact_email: 'ops@example.com' }), 'valid');
+  assert.is(faultOf(registration, { ...registrationBody, game_ids: [...games(63), 'x'.repeat(64)] }), 'valid');
+  // Items of another type are not compared: Ajv would call their `toString`.
+  assert.equal(faultOf(registration, { ...registrationBody, game_ids: [{ toString: 1 }, { toString: 1 }] }), {
+    field: '/game_ids/0',
+    violation: 'type',
+    more: [
+      {
+        field: '/game_ids/1',
+        violation: 'type',
+        error: 'game_ids[1] must be a string of 1 to 64 characters; got an object',
+      },
+    ],
   });
 });
 
@@ -114,71 +146,6 @@ test("lengths are judged as Ajv's own keywords judge them", () => {
   }
 });
 
-test('formats, patterns and the list of types are named as the violation', () => {
-  const faults: readonly (readonly [field: string, value: unknown, violation: string])[] = [
-    ['timestamp', '2026-01-02 03:04:05Z', 'format'],
-    ['schema_version', '1.0', 'format'],
-    ['player_id', '\ud800', 'pattern'],
-    ['event_id', 'with blank', 'pattern'],
-    ['event_id', 'ümlaut', 'pattern'],
-    ['event_type', 'report_winning', 'enum'],
-    ['event_type', 'toString', 'enum'],
-    ['game_id', 7, 'type'],
-    ['peer_id', null, 'type'],
-  ];
-  for (const [field, value, violation] of faults) {
-    assert.equal(faultOf(event, { ...eventBody(), [field]: value }), { field: `/${field}`, violation });
-  }
-});
-
-test('a body that is not an object has the empty pointer', () => {
-  for (const body of [null, 3, 'x', true, [], [eventBody()]]) {
-    assert.equal(faultOf(event, body), { field: '', violation: 'type' });
-  }
-});
-
-test('a registration has a name, games without repeats, and an optional address', () => {
-  const body = { peer_name: 'Peer', game_ids: ['arena'] };
-  assert.is(faultOf(registration, body), 'valid');
-  assert.is(faultOf(registration, { ...body, contact_email: 'ops@example.com' }), 'valid');
-  assert.equal(faultOf(registration, { ...body, contact_email: 'ops' }), {
-    field: '/contact_email',
-    violation: 'format',
-  });
-  assert.equal(faultOf(registration, { ...body, game_ids: ['a', 'a'] }), {
-    field: '/game_ids',
-    violation: 'uniqueItems',
-  });
-  assert.equal(faultOf(registration, { ...body, game_ids: ['a', ''] }), {
-    field: '/game_ids/1',
-    violation: 'minLength',
-    actual: 0,
-    limit: 1,
-  });
-  // Items of another type are not compared: Ajv would call their `toString`.
-  assert.equal(faultOf(registration, { ...body, game_ids: [{ toString: 1 }, { toString: 1 }] }), {
-    field: '/game_ids/0',
-    violation: 'type',
-    more: [
-      {
-        field: '/game_ids/1',
-        violation: 'type',
-        error: 'game_ids[1] must be a string of 1 to 64 characters; got an object',
-      },
-    ],
-  });
-  assert.equal(faultOf(registration, { ...body, status: 'active' }), {
-    field: '/status',
-    violation: 'additionalProperties',
-  });
-  assert.equal(faultOf(registration, { ...body, game_ids: Array.from({ length: 65 }, (_, at) => `g${at}`) }), {
-    field: '/game_ids',
-    violation: 'maxItems',
-    actual: 65,
-    limit: 64,
-  });
-});
-
 /** The text of the first fault, and those of the further ones. */
 function textsOf(validate: Validator<unknown>, body: unknown): readonly string[] {
   const outcome = validate(body);
@@ -191,14 +158,7 @@ test('each error states in words what was expected and what was found', () => {
   const cases: readonly (readonly [more: Record<string, unknown>, text: string])[] = [
     [{ event_type: 'cheat' }, `event_type must be one of ${eventTypes}; got "cheat"`],
     [{ event_type: 7 }, `event_type must be one of ${eventTypes}; got a number`],
-    [{ severity: '0.5' }, 'severity must be a number from 0 to 1; got a string'],
-    [{ severity: null }, 'severity must be a number from 0 to 1; got null'],
-    [{ severity: 1.5 }, 'severity must be at most 1; got 1.5'],
-    [{ severity: -1 }, 'severity must be at least 0; got -1'],
     [{ severity: undefined }, 'severity is missing; it must be a number from 0 to 1'],
-    [{ player_id: '' }, 'player_id must have at least 1 character; got 0'],
-    [{ player_id: 'x'.repeat(129) }, 'player_id must have at most 128 characters; got 129'],
-    [{ player_id: ['a'] }, 'player_id must be a string of 1 to 128 characters; got an array'],
     [{ player_id: 'a\u0000b' }, 'player_id must not contain a control character; found U+0000'],
     [{ event_id: 'a/b' }, 'event_id must consist of letters, digits and the characters . _ : -'],
     [{ game_id: 'arena, chess' }, 'game_id must not contain a comma; each game is a separate item'],
@@ -215,21 +175,6 @@ test('each error states in words what was expected and what was found', () => {
     const body = JSON.parse(JSON.stringify({ ...eventBody(), ...more }));
     assert.equal(textsOf(event, body), [text]);
   }
-  assert.equal(textsOf(registration, { peer_name: 'a', game_ids: ['a', 'a'] }), [
-    'game_ids must not contain the same item twice',
-  ]);
-  assert.equal(textsOf(registration, { peer_name: 'a', game_ids: [] }), ['game_ids must have at least 1 item; got 0']);
-  assert.equal(textsOf(registration, { peer_name: 'a', game_ids: ['a', ' b'] }), [
-    'game_ids[1] must not begin or end with a blank',
-  ]);
-});
-
-test('the refusal of a list of games in one string shows the right form', () => {
-  const text = 'game_ids must be an array of 1 to 64 items; got a string';
-  assert.equal(textsOf(registration, { peer_name: 'a', game_ids: 'arena, chess' }), [
-    `${text}; did you mean ["arena","chess"]?`,
-  ]);
-  assert.equal(textsOf(registration, { peer_name: 'a', game_ids: 'arena, <b>' }), [text]);
 });
 
 test('the refusal of an array as a body says that an object is expected, and with which fields', () => {
@@ -243,13 +188,9 @@ test('the refusal of a timestamp in another notation states the expected form an
   const expected = 'timestamp must be RFC 3339 in UTC, e.g. 2026-11-20T10:00:00Z; got';
   const cases: readonly (readonly [value: unknown, violation: string, text: string])[] = [
     [1_732_000_000, 'type', `${expected} a number; did you mean 2024-11-19T07:06:40Z?`],
-    [1_732_000_000_000, 'type', `${expected} a number; did you mean 2024-11-19T07:06:40Z?`],
-    ['1732000000', 'format', `${expected} a number in a string; did you mean 2024-11-19T07:06:40Z?`],
-    ['2026-11-20T10:00:00', 'format', `${expected} a time without a zone; did you mean 2026-11-20T10:00:00Z?`],
     ['2026-11-20T10:00:00+01:00', 'format', `${expected} a time with an offset; did you mean 2026-11-20T09:00:00Z?`],
     ['yesterday', 'format', `${expected} another text`],
     [null, 'type', `${expected} null`],
-    [true, 'type', `${expected} true`],
   ];
   for (const [timestamp, violation, text] of cases) {
     assert.equal(textsOf(event, { ...eventBody(), timestamp }), [text]);

@@ -4,9 +4,10 @@ import { routes } from '../../../src/contract/routes.js';
 import type { PeerView } from '../../../src/group/api.js';
 import type { HttpDeps } from '../../../src/http/deps.js';
 import { RequestVerifier, type Verified } from '../../../src/http/signing/request-verifier.js';
+import type { SignedRequest } from '../../../src/http/signing/signature-fields.js';
 import { limits } from '../../../src/limits.js';
 import { verifySignatures as verifyNow } from '../../../src/workers/pool/signature-worker.js';
-import { type HowSigned, newSigningKey, plainFields, signedHeaders } from './signer.js';
+import { digestOf, type HowSigned, newSigningKey, plainFields, signedHeaders } from './signer.js';
 
 const key = newSigningKey();
 const open = { destroyed: false };
@@ -105,29 +106,33 @@ test('a signature holds for the key of its peer, its request and either scheme',
   const { submitEvent } = routes;
   const request = await signedEvent();
   const other = newSigningKey();
-  assert.is(await resultOf(checks.check(submitEvent, request, peer(1), open)), 'body');
-  assert.is(await resultOf(checks.check(submitEvent, request, peer(1, other.publicKey), open)), 'signature_invalid');
   const ofOther = await signedEvent({}, other);
-  assert.is(await resultOf(checks.check(submitEvent, ofOther, peer(2, other.publicKey), open)), 'body');
-  for (const changed of [
-    { ...request, path: '/api/v1/other' },
-    { ...request, method: 'PUT' },
-    { ...request, headers: { ...request.headers, 'x-peer-api-key': 'another key' } },
-  ]) {
-    assert.is(await resultOf(checks.check(submitEvent, changed, peer(1), open)), 'signature_invalid');
-  }
+  const result = (signed: SignedRequest, by = peer(1)) => resultOf(checks.check(submitEvent, signed, by, open));
+  const withField = (name: string, change: (value: string) => string) => {
+    const headers: Record<string, string> = { ...request.headers };
+    return { ...request, headers: { ...headers, [name]: change(headers[name]!) } };
+  };
+  assert.is(await result(request), 'body');
+  assert.is(await result(request, peer(1, other.publicKey)), 'signature_invalid');
+  assert.is(await result(ofOther, peer(2, other.publicKey)), 'body');
+  const forgeries = {
+    path: { ...request, path: '/api/v1/other' },
+    method: { ...request, method: 'PUT' },
+    query: { ...request, query: 'a=b' },
+    key: withField('x-peer-api-key', () => 'another key'),
+    digest: withField('content-digest', () => digestOf('another body')),
+    order: withField('signature-input', (input) => input.replace('"@method" "@path"', '"@path" "@method"')),
+    signature: withField('signature', (text) => text.replace(/.(?=.{40}$)/, (one) => (one === 'A' ? 'B' : 'A'))),
+  };
+  for (const [what, forged] of Object.entries(forgeries)) assert.is(await result(forged), 'signature_invalid', what);
   for (const scheme of ['http', 'https'] as const) {
     const fields = ['@method', '@target-uri', 'x-peer-api-key', 'content-digest'];
     const whole = await signedEvent({ fields, scheme });
-    assert.is(await resultOf(checks.check(submitEvent, whole, peer(1), open)), 'body', scheme);
+    assert.is(await result(whole), 'body', scheme);
   }
   const absent = await signedEvent({ fields: [...plainFields, 'content-digest', 'content-type'] });
   const { 'content-type': _left, ...headers } = absent.headers as Record<string, string>;
-  assert.is(
-    await resultOf(checks.check(submitEvent, { ...absent, headers }, peer(1), open)),
-    'signature_invalid',
-    'a component that the request lacks',
-  );
+  assert.is(await result({ ...absent, headers }), 'signature_invalid', 'a component that the request lacks');
 });
 
 test('a signature is used up by the body that it signs, and by no other', async () => {

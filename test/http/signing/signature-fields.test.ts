@@ -15,12 +15,10 @@ function codeOf(input: string, signature = `a=${bytes}`, covers = { body: true, 
   return read.ok ? 'ok' : read.code;
 }
 
-test('a signature covers the method, the path, the key, and the query and the body where there are any', () => {
+test('a signature needs to cover the query and the body only where there are any', () => {
   assert.is(codeOf(`a=${inputOf(all)}`), 'ok');
-  for (const left of all) assert.is(codeOf(`a=${inputOf(all.filter((one) => one !== left))}`), 'signature_invalid');
   const neither = { body: false, query: false };
   assert.is(codeOf(`a=${inputOf(['@method', '@request-target', 'x-peer-api-key'])}`, `a=${bytes}`, neither), 'ok');
-  assert.is(codeOf(`a=${inputOf([...all, '@path'])}`), 'signature_invalid', 'twice');
 });
 
 test('a signature is created within the window, not expired, and by ed25519', () => {
@@ -32,9 +30,6 @@ test('a signature is created within the window, not expired, and by ed25519', ()
   assert.is(withParams(`;created=${now};expires=${now}`), 'ok');
   assert.is(withParams(`;created=${now};expires=${now - 1}`), 'signature_expired');
   assert.is(withParams(`;created=${now};alg="ed25519"`), 'ok');
-  for (const params of ['', ';created="now"', `;created=${now};expires=1.5`, `;created=${now};alg="rsa"`]) {
-    assert.is(withParams(params), 'signature_invalid');
-  }
 });
 
 test('so many signatures, components and characters are read, and no more', () => {
@@ -59,7 +54,7 @@ test('the first signature that can be read counts; without any the request is un
   assert.is(codeOf('a=1', `a=${bytes}`), 'signature_invalid');
 });
 
-test('each refusal of a signature says which rule it breaks', () => {
+test('a signature must cover each part of the request once, and its refusal says which rule it breaks', () => {
   const some = (names: readonly string[]) => `a=${inputOf(names)}`;
   const without = (left: string) => some(all.filter((one) => one !== left));
   const cases: readonly (readonly [input: string, text: string])[] = [
@@ -76,12 +71,13 @@ test('each refusal of a signature says which rule it breaks', () => {
     [`a=${inputOf(all, `;created=${now};alg="rsa"`)}`, 'the algorithm must be ed25519'],
     [`a=${inputOf(all, '')}`, 'the signature must have the parameter created'],
     [`a=${inputOf(all, `;created=${now}.5`)}`, 'the signature must have the parameter created'],
+    [`a=${inputOf(all, ';created="now"')}`, 'the signature must have the parameter created'],
     [`a=${inputOf(all, `;created=${now};expires=1.5`)}`, 'the parameter expires must be a whole number'],
     [`b=${inputOf(all)}`, 'Signature must hold 64 bytes under the label of Signature-Input'],
   ];
   for (const [input, text] of cases) {
     const read = readSignature({ 'signature-input': input, signature: `a=${bytes}` }, { body: true, query: true }, now);
-    assert.is(read.ok || read.text, text, input);
+    assert.equal(read.ok || [read.code, read.text], ['signature_invalid', text], input);
   }
 });
 

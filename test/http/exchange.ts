@@ -103,6 +103,7 @@ export function hold(
   assert.is(headers['x-content-type-options'], 'nosniff', place);
   assert.is(headers['x-frame-options'], 'DENY', place);
   assert.is(headers['referrer-policy'], 'no-referrer', place);
+  assert.equal([headers.server, headers['x-powered-by']], [undefined, undefined], `${place}: names the software`);
   assert.match(headers['content-security-policy'] ?? '', /default-src 'none'.*frame-ancestors 'none'/, place);
   assert.match(headers['cache-control'] ?? '', /^(no-store|private, no-store|public, max-age=2)$/, `${place}: caching`);
   assert.match(headers.vary ?? '', /Accept/, `${place}: vary`);

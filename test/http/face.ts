@@ -6,7 +6,7 @@ import { createFastPath } from '../../src/http/fast-path/fast-path.js';
 import { ApiServer } from '../../src/http/server/server.js';
 import { limits } from '../../src/limits.js';
 import { verifySignatures } from '../../src/workers/pool/signature-worker.js';
-import { nodeDouble, type Replaced } from './group-double.js';
+import { nodeDouble, type Replaced, unobserved } from './group-double.js';
 
 export interface TestFace extends AsyncDisposable {
   readonly url: string;
@@ -56,13 +56,7 @@ export async function startFace(options: FaceOptions = {}): Promise<TestFace> {
     ...(options.tunnel === undefined ? {} : { tunnel: options.tunnel }),
     log,
     clock: { now: () => Date.now() },
-    metrics: options.metrics ?? {
-      requestAnswered() {},
-      idRefused() {},
-      streamReaders() {},
-      streamSynced() {},
-      streamEnded() {},
-    },
+    metrics: options.metrics ?? unobserved,
   };
   const face = new ApiServer(deps, (options.fastPath ?? withFastPath) ? createFastPath : null);
   const { host, port } = await face.listen('127.0.0.1', 0);

@@ -2,6 +2,7 @@
 import { hash } from 'node:crypto';
 import { refused } from '../../src/errors.js';
 import type { GroupNode, PeersApi, PeerView } from '../../src/group/api.js';
+import type { RequestObserver } from '../../src/http/deps.js';
 import type { WatchedGroup } from '../../src/http/metrics/gauges.js';
 
 export const activeKey = 'ptf_dev_active';
@@ -33,6 +34,15 @@ export function peerView(index: number, more: Partial<PeerView> = {}): PeerView 
     ...more,
   };
 }
+
+/** Metrics that nobody reads. */
+export const unobserved: RequestObserver = {
+  requestAnswered() {},
+  idRefused() {},
+  streamReaders() {},
+  streamSynced() {},
+  streamEnded() {},
+};
 
 /** What the public port and the metrics ask of a group. */
 type Double = PeersApi & WatchedGroup;

@@ -9,6 +9,7 @@ import * as wire from '../../src/contract/verdict-stream.js';
 import { limits } from '../../src/limits.js';
 import type { Schema } from '../../src/validation/schema.js';
 import { validatorOf } from '../../src/validation/validator.js';
+import { closing } from './closing.js';
 
 const validators = new Map(
   Object.entries<Schema>(wire.eventSchemas).map(([name, schema]) => [name, validatorOf(schema)]),
@@ -141,6 +142,15 @@ export class StreamReader {
       this.#named?.add(subject_hash);
     }
   }
+}
+
+/** A reader that has received everything published so far, and that closes with the block that declares it. */
+export async function liveReader(url: string, key: string): Promise<StreamReader & AsyncDisposable> {
+  const reader = closing(new StreamReader(key));
+  const live = reader.next(({ event }) => event === 'heartbeat');
+  assert.is(await reader.connect(url), 200);
+  await live;
+  return reader;
 }
 
 /**

@@ -5,15 +5,10 @@ import type { GroupStatus } from '../../../src/group/api.js';
 import { type ClusterHealth, unknownStalenessMs } from '../../../src/group/cluster-api.js';
 import { createMetrics } from '../../../src/http/metrics/metrics.js';
 import { limits } from '../../../src/limits.js';
-import { groupDouble } from '../group-double.js';
+import { groupDouble, peerView } from '../group-double.js';
+import { sampleOf } from './sample-of.js';
 
 const version = '9.8.7';
-
-/** The value of one line of Prometheus text. */
-function sampleOf(text: string, line: string): number | undefined {
-  const found = text.split('\n').find((one) => one.startsWith(`${line} `));
-  return found === undefined ? undefined : Number(found.slice(line.length + 1));
-}
 
 test('each gauge of the group, its cluster and its peers has the value of one figure, in its unit', async () => {
   const group = groupDouble();
@@ -36,6 +31,7 @@ test('each gauge of the group, its cluster and its peers has the value of one fi
   const status: GroupStatus = {
     ...group.status(),
     ready: false,
+    weights: { basedOnSeq: 10, computedAt: 6_000 },
     preTrusted: ['a', 'b'],
     newcomers: { registered: 3, reporting: 4 },
     witnesses: { groups: 5, peers: 6 },
@@ -50,11 +46,17 @@ test('each gauge of the group, its cluster and its peers has the value of one fi
   let current = status;
   const pair = { peerId: 'x', sharedPlayers: 1, agreement: 0.5 };
   const signals = { players: 7, sharedPlayers: 6, discountedWith: [pair, pair], oneWitnessWith: [] };
-  const watched = { ...group, status: () => current, signals: () => signals, sharedErasures: () => 5 };
+  const peers = () => [peerView(0, { tau: 0.25 })];
+  const watched = { ...group, peers, status: () => current, signals: () => signals, sharedErasures: () => 5 };
   const metrics = createMetrics(version, () => watched);
   const text = await metrics.text();
   const peer = `{peer_id="${group.peers(0, 1)[0]!.peerId}"}`;
   const expected: Readonly<Record<string, number>> = {
+    'build_info{version="9.8.7"}': 1,
+    'group_info{group_id="local",identity_mode="privacy-first",environment="dev"}': 1,
+    'peers{status="active"}': 1,
+    'peers{status="suspended"}': 1,
+    'peers{status="revoked"}': 0,
     ready: 0,
     players: 1_234,
     players_max: limits.subjectsMax,
@@ -69,6 +71,7 @@ test('each gauge of the group, its cluster and its peers has the value of one fi
     ban_half_life_seconds: 259_200,
     log_last_seq: 12,
     weights_based_on_seq: 10,
+    weights_computed_timestamp_seconds: 6,
     mailbox_events: 3,
     mailbox_events_max: limits.mailboxEvents,
     mailbox_bytes: 300,
@@ -98,7 +101,9 @@ test('each gauge of the group, its cluster and its peers has the value of one fi
     'cluster_role{role="follower"}': 1,
     'cluster_role{role="joining"}': 0,
     'cluster_role{role="left"}': 0,
-    [`peer_gate${peer}`]: 0.5,
+    [`peer_gate${peer}`]: 0.25,
+    [`peer_weight${peer}`]: 0.5,
+    [`peer_players${peer}`]: 7,
     [`peer_events${peer}`]: 7,
     [`peer_shared_players${peer}`]: 6,
     [`peer_discounted_pairs${peer}`]: 2,
@@ -109,18 +114,19 @@ test('each gauge of the group, its cluster and its peers has the value of one fi
   const unknown = { hasLeader: false, isScrubIncomplete: false, stalenessMs: unknownStalenessMs };
   const left: ClusterHealth = { ...cluster, role: 'left', ...unknown };
   current = { ...status, ready: true, writable: false, snapshots: [], disk: null, cluster: left };
-  current = { ...current, check: { ...status.check, endedAt: null } };
+  current = { ...current, check: { ...status.check, endedAt: null }, weights: { basedOnSeq: 1, computedAt: null } };
   const later = await metrics.text();
   assert.match(later, /^ptf_cluster_staleness_seconds \+Inf$/m);
-  const names = ['ready', 'snapshot_last_seq', 'disk_free_bytes', 'check_ended_timestamp_seconds'];
+  const times = ['check_ended_timestamp_seconds', 'weights_computed_timestamp_seconds'];
+  const names = ['ready', 'snapshot_last_seq', 'disk_free_bytes', ...times];
   const ofCluster = ['has_leader', 'scrub_incomplete', 'role{role="follower"}', 'role{role="left"}'];
   assert.equal(
     [...names, ...ofCluster.map((name) => `cluster_${name}`)].map((name) => sampleOf(later, `ptf_${name}`)),
-    [0, 0, Number.NaN, 0, 0, 0, 0, 1],
+    [0, 0, Number.NaN, 0, 0, 0, 0, 0, 1],
   );
 });
 
-test('a peer without signals has figures of 0, and a node without a cluster has no gauge of one', async () => {
+test('a peer without signals has figures of 0, a node without a cluster no gauge of one, and a process its own', async () => {
   const group = groupDouble();
   const text = await createMetrics(version, () => group).text();
   const peer = group.peers(1, 1)[0]!.peerId;
@@ -129,6 +135,8 @@ test('a peer without signals has figures of 0, and a node without a cluster has 
   assert.equal(figures, [0, 0, 0, 0]);
   assert.not.match(text, /ptf_cluster_/);
   assert.not.match(text, /nodejs_active_\w+_total/);
+  assert.match(text, /^process_cpu_seconds_total /m);
+  assert.match(text, /^nodejs_eventloop_lag_p99_seconds /m);
 });
 
 test.run();

@@ -4,9 +4,8 @@ import { connect } from 'node:net';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { limits } from '../../../src/limits.js';
-import { closing } from '../../support/closing.js';
 import { startTestNode, type TestNode, weightsSettled } from '../../support/node.js';
-import { differences, type Frame, type PublishedValues, StreamReader } from '../../support/stream-reader.js';
+import { differences, type Frame, liveReader, type StreamReader } from '../../support/stream-reader.js';
 import { ask } from '../exchange.js';
 import { startFace } from '../face.js';
 import { activeKey } from '../group-double.js';
@@ -21,15 +20,6 @@ async function withNode(run: (node: TestNode, peers: PeerClient[]) => Promise<vo
   await using node = await startTestNode({ GROUP_SALT: salt, WEIGHTS_INTERVAL_MS: '100' });
   const peers = await Promise.all(['A', 'B', 'C'].map((name) => registerPeer(node.url, name)));
   await run(node, peers);
-}
-
-/** A reader that has caught up. */
-async function liveReader(node: TestNode, key: string): Promise<StreamReader> {
-  const reader = new StreamReader(key);
-  const live = reader.next(isLive);
-  assert.is(await reader.connect(node.url), 200);
-  await live;
-  return reader;
 }
 
 /** Waits until a reader knows everything, and nothing more comes of it. */
@@ -48,31 +38,27 @@ async function report(peer: PeerClient, playerId: string, times = 1): Promise<vo
 }
 
 /** The table equals what the node answers: verdicts exactly, numbers within the step. */
-async function holdsNodeValues(
-  node: TestNode,
-  key: string,
-  table: ReadonlyMap<string, PublishedValues>,
-): Promise<void> {
+async function holdsNodeValues(node: TestNode, key: string, { table }: StreamReader): Promise<void> {
   assert.equal(await differences(node.url, key, table, [...table.keys()]), []);
 }
 
 test('a reader gets the whole group, then each change, and its table equals the answers of the node', async () => {
   await withNode(async (node, [a, b, c]) => {
     for (let i = 0; i < 20; i++) await report(a!, `player ${i}`);
-    await using reader = closing(await liveReader(node, a!.key));
+    await using reader = await liveReader(node.url, a!.key);
     assert.is(reader.frames[0]?.event, 'hello');
     assert.is(reader.table.size, 20);
     for (const peer of [b!, c!]) for (let i = 0; i < 30; i++) await report(peer, `player ${i}`, 2);
     await caughtUp(node, reader);
     assert.is(reader.table.size, 30);
-    await holdsNodeValues(node, a!.key, reader.table);
+    await holdsNodeValues(node, a!.key, reader);
   });
 });
 
 test('a reader that was cut off resumes without a snapshot, and misses nothing', async () => {
   await withNode(async (node, [a, b]) => {
     await report(a!, 'known');
-    await using reader = closing(await liveReader(node, a!.key));
+    await using reader = await liveReader(node.url, a!.key);
     await reader.cut();
     await report(b!, 'known', 5);
     await report(b!, 'new', 5);
@@ -83,23 +69,7 @@ test('a reader that was cut off resumes without a snapshot, and misses nothing',
     assert.is(reader.counts.get('snapshot'), 1);
     assert.is(reader.counts.get('reset'), undefined);
     assert.equal([...reader.table.keys()].sort(), [hashOf('known'), hashOf('new')].sort());
-    await holdsNodeValues(node, a!.key, reader.table);
-  });
-});
-
-test('an id of another node, or none at all, is answered by a reset and a snapshot', async () => {
-  await withNode(async (node, [a]) => {
-    await report(a!, 'player');
-    for (const id of ['7-0123456789ab.3', 'nonsense', '1-x', '9'.repeat(300)]) {
-      await using reader = closing(new StreamReader(a!.key));
-      reader.lastEventId = id;
-      const live = reader.next(isLive);
-      await reader.connect(node.url);
-      await live;
-      const [, reset, snapshot] = reader.frames;
-      assert.equal([reset?.event, reset?.data.reason, reset?.id], ['reset', 'unknown_id', '']);
-      assert.equal([snapshot?.event, snapshot?.data.last], ['snapshot', true]);
-    }
+    await holdsNodeValues(node, a!.key, reader);
   });
 });
 
@@ -107,14 +77,12 @@ test('an erased player is sent as erased before the erasure is answered, and an 
   await withNode(async (node, [a]) => {
     await report(a!, 'erased');
     await report(a!, 'stays');
-    await using reader = closing(await liveReader(node, a!.key));
-    await using absent = closing(await liveReader(node, a!.key));
+    await using reader = await liveReader(node.url, a!.key);
+    await using absent = await liveReader(node.url, a!.key);
     await absent.cut();
     const gone = reader.next(({ data }) => data.changes?.some((row: object) => 'gone' in row) === true);
-    assert.is(
-      (await ask(node.url, `/api/v1/subjects/${hashOf('erased')}`, { method: 'DELETE', key: a!.key })).status,
-      200,
-    );
+    const path = `/api/v1/subjects/${hashOf('erased')}`;
+    assert.is((await ask(node.url, path, { method: 'DELETE', key: a!.key })).status, 200);
     await gone;
     assert.equal([...reader.table.keys()], [hashOf('stays')]);
     const live = absent.next(isLive);
@@ -127,7 +95,7 @@ test('an erased player is sent as erased before the erasure is answered, and an 
 
 test('a reader ends with its key: suspended, revoked or rotated', async () => {
   await withNode(async (node, [a, b, c]) => {
-    const readers = await Promise.all([a!, b!, c!].map(({ key }) => liveReader(node, key)));
+    const readers = await Promise.all([a!, b!, c!].map(({ key }) => liveReader(node.url, key)));
     await setStatus(node, a!.peerId, 'suspended');
     await setStatus(node, b!.peerId, 'revoked');
     await node.group.rotateKey(c!.peerId, 0, 'test');
@@ -142,23 +110,10 @@ test('a reader ends with its key: suspended, revoked or rotated', async () => {
 test('a node that ends asks its readers to resume', async () => {
   const node = await startTestNode({ GROUP_SALT: salt });
   const peer = await registerPeer(node.url);
-  await using reader = closing(await liveReader(node, peer.key));
+  await using reader = await liveReader(node.url, peer.key);
   await node.close();
   await reader.over;
   assert.equal([reader.frames.at(-1)?.event, reader.frames.at(-1)?.data.reason], ['resume', 'draining']);
-});
-
-test('a peer with the maximum number of readers is refused a further one', async () => {
-  await using face = await startFace({ group: {} });
-  const sockets = Array.from({ length: limits.streamReadersPerPeer }, () => {
-    const socket = connect(face.port, '127.0.0.1');
-    socket.write(`GET ${stream} HTTP/1.1\r\nHost: x\r\nX-Peer-API-Key: ${activeKey}\r\n\r\n`);
-    return socket;
-  });
-  await Promise.all(sockets.map((socket) => new Promise((resolve) => socket.once('data', resolve))));
-  const { status, body } = await ask(face.url, stream, { key: activeKey });
-  assert.equal([status, body.code], [503, 'overloaded']);
-  for (const socket of sockets) socket.destroy();
 });
 
 test('a reader that leaves gives its place back at once', async () => {

@@ -72,6 +72,14 @@ function readerOf({ feed = {}, reading = true, turn = () => Promise.resolve() }:
 }
 
 const events = (text: string): string[] => [...text.matchAll(/^event: (\w+)$/gm)].map((found) => found[1]!);
+/** A feed that remembers no changes before its mark. */
+const forgetful = (since: number) => (since >= mark.position ? [] : null);
+const pieceOf = (subjects: readonly string[], next: number | null = null): ChangeWalk => ({
+  position: 3,
+  players: publishedPlayers(...subjects),
+  next,
+});
+const aTurn = () => new Promise<void>((resolve) => setImmediate(resolve));
 const resumeAt = (position: number): string => `7-${mark.generation}.${position}`;
 
 test('a reader that does not read is asked to resume, and disconnected', async () => {
@@ -99,7 +107,7 @@ test('a reader that does not read is asked to resume, and disconnected', async (
 test('a reader that comes before the first publication waits for it, and is then live', async () => {
   const { pipe, feed, reader } = readerOf({ feed: { mark: null } });
   const started = reader.start(hello, resumeAt(3));
-  await new Promise((resolve) => setImmediate(resolve));
+  await aTurn();
   Object.assign(feed, { mark });
   reader.begin();
   await started;
@@ -109,14 +117,14 @@ test('a reader that comes before the first publication waits for it, and is then
 
 test('a reader that catches up asks for no more than it reads', async () => {
   let asked = 0;
-  const walk = async (): Promise<ChangeWalk> => ({ position: 3, players: publishedPlayers('ab'), next: ++asked });
+  const walk = async () => pieceOf(['ab'], ++asked);
   const { pipe, ends, reader } = readerOf({ feed: { walk, recent: () => null }, reading: false });
   const started = reader.start(hello, '');
-  for (let i = 0; i < 100; i++) await new Promise((resolve) => setImmediate(resolve));
+  for (let i = 0; i < 100; i++) await aTurn();
   assert.is(asked, 0);
   pipe.read();
   pipe.reading = false;
-  for (let i = 0; i < 100; i++) await new Promise((resolve) => setImmediate(resolve));
+  for (let i = 0; i < 100; i++) await aTurn();
   assert.is(asked, 1);
   pipe.destroy();
   await started;
@@ -138,14 +146,13 @@ test('a heartbeat never overtakes a change that is in flight', async () => {
 });
 
 test('a piece that was read before an erasure was sent is read again', async () => {
-  const recent = (since: number) => (since === mark.position ? [] : null);
   const subjects = ['erased', 'kept'];
   const walk = async (): Promise<ChangeWalk> => {
     // It overtakes the first piece.
     if (subjects.length === 2) Object.assign(feed, { erasedAt: 4 });
     return { position: subjects.length === 2 ? 3 : 4, players: publishedPlayers(subjects.shift()!), next: null };
   };
-  const { pipe, feed, reader } = readerOf({ feed: { recent, walk } });
+  const { pipe, feed, reader } = readerOf({ feed: { recent: forgetful, walk } });
   await reader.start(hello, '');
   assert.not(pipe.text.includes('erased'));
   assert.equal(events(pipe.text), ['hello', 'snapshot', 'heartbeat']);
@@ -154,14 +161,13 @@ test('a piece that was read before an erasure was sent is read again', async () 
 test('a reader gets erasures at once, and changes only after it has caught up', async () => {
   let answer: (walk: ChangeWalk) => void = () => undefined;
   const walk = () => new Promise<ChangeWalk>((resolve) => (answer = resolve));
-  const recent = (since: number) => (since === mark.position ? [] : null);
-  const { pipe, reader } = readerOf({ feed: { walk, recent } });
+  const { pipe, reader } = readerOf({ feed: { recent: forgetful, walk } });
   const started = reader.start(hello, '');
-  await new Promise((resolve) => setImmediate(resolve));
+  await aTurn();
   const changeFor = () => Buffer.from('event: change\n\n');
   reader.send({ position: 3, changeFor, rows: 1 });
   reader.erasedMeanwhile(() => Buffer.from('event: gone\n\n'));
-  answer({ position: 3, players: publishedPlayers(), next: null });
+  answer(pieceOf([]));
   await started;
   // The reader receives the change late, but has been up to date since.
   reader.send({ position: 3, changeFor, rows: 1 });
@@ -177,24 +183,19 @@ test('an id is resumed if it is of this generation and no erasure was sent since
     [resumeAt(2), 3, ['hello', 'reset', 'snapshot', 'heartbeat']],
     [resumeAt(4), 0, ['hello', 'reset', 'snapshot', 'heartbeat']],
     ['7-ba9876543210.2', 0, ['hello', 'reset', 'snapshot', 'heartbeat']],
+    ['nonsense', 0, ['hello', 'reset', 'snapshot', 'heartbeat']],
   ] as const) {
     const recent = (since: number) => (since >= mark.position ? [] : [publishedPlayer('ab')]);
-    const walk = async (): Promise<ChangeWalk> => ({ position: 3, players: publishedPlayers('ab'), next: null });
-    const { pipe, reader } = readerOf({ feed: { erasedAt, recent, walk } });
+    const { pipe, reader } = readerOf({ feed: { erasedAt, recent, walk: async () => pieceOf(['ab']) } });
     await reader.start(hello, id);
     assert.equal(events(pipe.text), expected, id);
   }
 });
 
 test('changes older than memory are walked in the pool, and only the last frame has the id', async () => {
-  const recent = (since: number) => (since >= mark.position ? [] : null);
   const pieces = [1, 2, null];
-  const walk = async (): Promise<ChangeWalk> => ({
-    position: 3,
-    players: publishedPlayers('ab'),
-    next: pieces.shift() ?? null,
-  });
-  const { pipe, reader } = readerOf({ feed: { recent, walk } });
+  const walk = async () => pieceOf(['ab'], pieces.shift() ?? null);
+  const { pipe, reader } = readerOf({ feed: { recent: forgetful, walk } });
   await reader.start(hello, resumeAt(1));
   assert.equal(events(pipe.text), ['hello', 'change', 'change', 'change', 'heartbeat']);
   assert.is([...pipe.text.matchAll(/^event: change\nid: (.*)$/gm)].length, 1);
@@ -213,9 +214,9 @@ const idElsewhere = (seq: number, tag = 'aaaaaaaaaaaa'): string =>
 
 test('an id of another node of the same group is resumed by its record and time, without a reset', async () => {
   const asked: unknown[] = [];
-  const walk = async (...args: unknown[]): Promise<ChangeWalk> => {
+  const walk = async (...args: unknown[]) => {
     asked.push(args.slice(0, 3));
-    return { position: 3, players: publishedPlayers('ab'), next: null };
+    return pieceOf(['ab']);
   };
   const { pipe, reader } = readerOf({ feed: { mark: shared, walk } });
   await reader.start(hello, idElsewhere(5));
@@ -228,11 +229,11 @@ test('a reader that got more from another node waits until this node has sent as
   const seqs: number[] = [];
   const walk = async (): Promise<ChangeWalk> => {
     seqs.push(feed.mark!.seq);
-    return { position: 3, players: publishedPlayers(), next: null };
+    return pieceOf([]);
   };
   const { feed, reader } = readerOf({ feed: { mark: { ...shared, seq: 4 }, walk } });
   const started = reader.start(hello, idElsewhere(6));
-  await new Promise((resolve) => setImmediate(resolve));
+  await aTurn();
   assert.equal(seqs, []);
   Object.assign(feed, { mark: { ...shared, seq: 6 } });
   await started;
@@ -240,8 +241,8 @@ test('a reader that got more from another node waits until this node has sent as
 });
 
 test('an id of another group is unknown, and one from before an erasure too old', async () => {
-  const piece: ChangeWalk = { position: 3, players: publishedPlayers('ab'), next: null };
-  const walk = async (_generation: string, _from: number, since: unknown) => (since === 0 ? piece : 'forgotten');
+  const walk = async (_generation: string, _from: number, since: unknown) =>
+    since === 0 ? pieceOf(['ab']) : 'forgotten';
   const foreign = readerOf({ feed: { mark: shared, walk } });
   await foreign.reader.start(hello, idElsewhere(5, 'bbbbbbbbbbbb'));
   assert.match(foreign.pipe.text, /event: reset\nid: \ndata: {"reason":"unknown_id"}/);
@@ -266,7 +267,7 @@ test('an id of this node in a cluster is resumed by its position, as one without
 test('a feed that ends while a reader of another node waits ends its start, too', async () => {
   const { pipe, ends, feed, reader } = readerOf({ feed: { mark: { ...shared, seq: 4 } } });
   const started = reader.start(hello, idElsewhere(6));
-  await new Promise((resolve) => setImmediate(resolve));
+  await aTurn();
   Object.assign(feed, { mark: null });
   reader.end('rebuilt');
   await started;
@@ -283,14 +284,13 @@ test('a reader that leaves while it waits for its turn asks nothing more of the 
   const live = readerOf({ feed: { recent }, turn: async () => live.reader.end('draining') });
   await live.reader.start(hello, resumeAt(1));
   assert.equal([asked, live.rows], [[], []]);
-  const piece: ChangeWalk = { position: 3, players: publishedPlayers('ab'), next: 1 };
   const walked = readerOf({
     feed: {
       recent: () => null,
       walk: async () => {
         asked.push('walk');
         walked.reader.end('draining');
-        return piece;
+        return pieceOf(['ab'], 1);
       },
     },
   });
@@ -299,14 +299,9 @@ test('a reader that leaves while it waits for its turn asks nothing more of the 
 });
 
 test('a piece without players is not sent, unless it is the last', async () => {
-  const pieces = [
-    { players: publishedPlayers(), next: 1 },
-    { players: publishedPlayers('ab'), next: 2 },
-    { players: publishedPlayers(), next: null },
-  ];
-  const walk = async (): Promise<ChangeWalk> => ({ position: 3, ...pieces.shift()! });
-  const recent = (since: number) => (since >= mark.position ? [] : null);
-  const { pipe, rows, reader } = readerOf({ feed: { recent, walk } });
+  const pieces = [pieceOf([], 1), pieceOf(['ab'], 2), pieceOf([])];
+  const walk = async () => pieces.shift()!;
+  const { pipe, rows, reader } = readerOf({ feed: { recent: forgetful, walk } });
   await reader.start(hello, '');
   assert.equal(events(pipe.text), ['hello', 'snapshot', 'snapshot', 'heartbeat']);
   assert.equal(rows, [1, 0, 0]);

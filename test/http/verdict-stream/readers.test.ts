@@ -12,7 +12,7 @@ import { limits } from '../../../src/limits.js';
 import { withBounds } from '../../sim/profile.js';
 import { publishedPlayer, publishedPlayers } from '../../support/published-players.js';
 import { until } from '../../support/until.js';
-import { nodeDouble, peerView, type Replaced } from '../group-double.js';
+import { nodeDouble, peerView, type Replaced, unobserved } from '../group-double.js';
 
 const atOnce = { next: () => Promise.resolve() };
 const mark: FeedPosition = { seq: 7, asOf: 0, generation: '0123456789ab', position: 3 };
@@ -31,45 +31,56 @@ interface Parts {
   readonly feed?: Partial<GroupViews['verdicts']>;
   readonly group?: Replaced;
   readonly metrics?: Partial<RequestObserver>;
+  readonly turns?: Pick<ReadTurns, 'next'>;
 }
 
 /** All readers of a feed at `mark`, at 5 ms since 1970, with what the feed publishes to them. */
-function readersOf({ feed = {}, group = {}, metrics = {} }: Parts = {}) {
+function readersOf({ feed = {}, group = {}, metrics = {}, turns = atOnce }: Parts = {}) {
   const listeners: FeedListener[] = [];
   const listen = (one: FeedListener) => {
     listeners.push(one);
     return () => void listeners.pop();
   };
   const verdicts = { mark, erasedAt: 0, listen, recent: () => [], walk: async () => null, ...feed };
-  const none = { requestAnswered() {}, idRefused() {}, streamReaders() {}, streamSynced() {}, streamEnded() {} };
   const node = nodeDouble({ verdicts, ...group });
-  const readers = new StreamReaders({ node, clock: { now: () => 5 }, metrics: { ...none, ...metrics } }, atOnce);
+  const deps = { node, clock: { now: () => 5 }, metrics: { ...unobserved, ...metrics } };
+  const readers = new StreamReaders(deps, turns);
   const publish: FeedListener['publish'] = (rows, to) => listeners[0]!.publish(rows, to);
-  return { readers, listeners, publish };
+  /** Opens a stream and returns what is heard of it. */
+  const open = (opening: Opening): Heard => {
+    const to = new Heard();
+    readers.open(to, opening);
+    return to;
+  };
+  return { readers, listeners, publish, open };
 }
 
+type Opening = Parameters<StreamReaders['open']>[1];
+
+/** The opening of a peer that knows all that was published; null: of a caller without a key. */
+function openingOf(index: number | null, more: Partial<Opening> = {}): Opening {
+  const peer = index === null ? null : peerView(index);
+  return { lastEventId: '7-0123456789ab.3', peer, holder: index ?? '127.0.0.1', keyDigest: '', ...more };
+}
+
+const subject = 'ab'.repeat(32);
+const next = { ...mark, position: 4 };
+
 test('every reader gets an erasure at once, which is answered as soon as the feed continues', async () => {
-  const { readers, publish } = readersOf();
-  const all = [new Heard(), new Heard(), new Heard()];
-  for (const to of all)
-    readers.open(to, { lastEventId: '7-0123456789ab.3', peer: null, holder: '127.0.0.1', keyDigest: '' });
+  const { readers, publish, open } = readersOf();
+  const all = [null, null, null].map((index) => open(openingOf(index)));
   await turnOfLoop();
-  const sent = publish([{ subject: 'ab'.repeat(32), player: null }], { ...mark, position: 4 });
+  const sent = publish([{ subject, player: null }], next);
   for (const { text } of all) assert.match(text, /^data: \{"changes":\[\{"subject_hash":"(?:ab){32}","gone":true\}\]/m);
   await sent;
   readers.close();
 });
 
 test('only readers of a peer whose events were erased are notified of that', async () => {
-  const { readers, publish } = readersOf();
-  const all = [null, peerView(0), peerView(1), peerView(1)].map((peer) => {
-    const to = new Heard();
-    readers.open(to, { lastEventId: '7-0123456789ab.3', peer, holder: peer?.index ?? '127.0.0.1', keyDigest: '' });
-    return to;
-  });
+  const { readers, publish, open } = readersOf();
+  const all = [null, 0, 1, 1].map((index) => open(openingOf(index)));
   await turnOfLoop();
-  const subject = 'ab'.repeat(32);
-  await publish([{ subject, player: null, peers: [1, 2] }], { ...mark, position: 4 });
+  await publish([{ subject, player: null, peers: [1, 2] }], next);
   const plain = `{"subject_hash":"${subject}","gone":true}`;
   const own = `{"subject_hash":"${subject}","gone":true,"subject_erased":true}`;
   assert.equal(
@@ -79,82 +90,49 @@ test('only readers of a peer whose events were erased are notified of that', asy
   readers.close();
 });
 
+/** Readers that know nothing yet, and the reasons for which they ended. */
 function silentReaders(authEnabled: boolean) {
   const ends: string[] = [];
   const opened: Heard[] = [];
-  const readers = new StreamReaders(
-    {
-      node: nodeDouble(),
-      clock: { now: () => 0 },
-      metrics: {
-        requestAnswered() {},
-        idRefused() {},
-        streamReaders() {},
-        streamSynced() {},
-        streamEnded: (reason) => ends.push(reason),
-      },
-    },
-    atOnce,
-  );
-  /** Without authentication only the addresses are known, which have no limit of their own. */
-  const openingOf = (index: number) => ({
-    lastEventId: '',
-    peer: authEnabled ? peerView(index) : null,
-    holder: index,
-    keyDigest: '',
-  });
-  /** Opens readers of a peer; returns how many were refused. */
+  const metrics = { streamEnded: (reason: string) => ends.push(reason) };
+  const { readers, open: openOne } = readersOf({ group: { verdicts: nodeDouble().group.verdicts }, metrics });
+  /** Opens readers of a peer, or of an address, which has no limit of its own; returns how many were refused. */
   const open = (index: number, count: number): number => {
+    const opening = openingOf(index, { lastEventId: '', ...(authEnabled ? {} : { peer: null }) });
     let refusals = 0;
     for (let i = 0; i < count; i++) {
-      if (readers.refusal(openingOf(index)) !== undefined) {
-        refusals += 1;
-        continue;
-      }
-      const to = new Heard();
-      opened.push(to);
-      readers.open(to, openingOf(index));
+      if (readers.refusal(opening) === undefined) opened.push(openOne(opening));
+      else refusals += 1;
     }
     return refusals;
   };
-  return { readers, ends, open, opened };
+  return { readers, ends, open, openOne, opened };
 }
 
 test('a peer may have 16 streams, whatever room there is', () => {
   const { readers, open } = silentReaders(true);
-  assert.is(open(0, 20), 4);
-  assert.is(open(1, 1), 0);
-  assert.is(limits.streamReadersPerPeer, 16);
+  assert.equal([open(0, 20), open(1, 1)], [4, 0]);
   readers.close();
 });
 
 test('readers that missed changes get them in turn, one of them in each turn of the loop', async () => {
   const pending: (() => void)[] = [];
   const turns = new ReadTurns((run) => void pending.push(run));
-  const walk = async () => ({ position: 3, players: publishedPlayers('ab'.repeat(32)), next: null });
-  const verdicts = { mark, erasedAt: 0, listen: () => () => undefined, recent: () => null, walk };
-  const metrics = { requestAnswered() {}, idRefused() {}, streamReaders() {}, streamSynced() {}, streamEnded() {} };
-  const readers = new StreamReaders({ node: nodeDouble({ verdicts }), clock: { now: () => 0 }, metrics }, turns);
-  const all = [0, 0, 0, 0, 1].map((index) => {
-    const to = new Heard();
-    readers.open(to, { lastEventId: '', peer: peerView(index), holder: index, keyDigest: '' });
-    return to;
-  });
+  const walk = async () => ({ position: 3, players: publishedPlayers(subject), next: null });
+  const { readers, open } = readersOf({ feed: { recent: () => null, walk }, turns });
+  const all = [0, 0, 0, 0, 1].map((index) => open(openingOf(index, { lastEventId: '' })));
   const snapshots = () => all.map(({ text }) => (text.match(/event: snapshot/g) ?? []).length);
-  const turn = async () => {
-    for (const run of pending.splice(0)) run();
-    await turnOfLoop();
-  };
   await turnOfLoop();
   let sent = 0;
   for (let turnsSoFar = 0; sent === 0 || snapshots()[4] === 0; turnsSoFar++) {
     assert.ok(turnsSoFar < 20);
-    await turn();
+    for (const run of pending.splice(0)) run();
+    await turnOfLoop();
     const now = snapshots().reduce((sum, count) => sum + count, 0);
     assert.ok(now - sent <= 1, 'one snapshot in a turn');
     sent = now;
   }
-  assert.ok(snapshots()[3] === 0, 'the only stream of a peer does not wait for all streams of another one');
+  assert.is(snapshots()[3], 0, 'the only stream of a peer does not wait for all streams of another one');
   readers.close();
 });
 
@@ -163,27 +141,26 @@ test('if all streams are in use, only the peer with the most loses one to a peer
   const each = limits.streamReadersMax / 2;
   for (const index of [0, 1]) assert.is(open(index, each), 0);
   assert.is(open(0, 1), 1, 'it has its share and more');
-  const third = limits.streamReadersMax / 3;
-  assert.is(open(2, Math.floor(third)), 0);
-  assert.equal(ends, new Array(Math.floor(third)).fill('limit'));
+  const third = Math.floor(limits.streamReadersMax / 3);
+  assert.is(open(2, third), 0);
+  assert.equal(ends, new Array(third).fill('limit'));
   // From here on nobody has more than it could have.
   assert.ok(open(2, 10) >= 9);
   readers.close();
 });
 
 test('a reader is greeted with the terms of the stream, and counted from its opening to its end', async () => {
-  let open = 0;
+  let count = 0;
   const ends: string[] = [];
-  const streamReaders = (count: number) => {
-    open = count;
+  const streamReaders = (now: number) => {
+    count = now;
   };
-  const { readers, listeners } = readersOf({ metrics: { streamReaders, streamEnded: (reason) => ends.push(reason) } });
-  const opening = { lastEventId: '7-0123456789ab.3', peer: null, holder: 'one', keyDigest: '' };
-  const [first, second, last] = [new Heard(), new Heard(), new Heard()];
-  readers.open(first, opening);
-  assert.equal([listeners.length, open], [1, 1]);
-  readers.open(second, opening);
-  assert.equal([listeners.length, open], [1, 2]);
+  const metrics = { streamReaders, streamEnded: (reason: string) => ends.push(reason) };
+  const { readers, listeners, open } = readersOf({ metrics });
+  const first = open(openingOf(null));
+  assert.equal([listeners.length, count], [1, 1]);
+  open(openingOf(null));
+  assert.equal([listeners.length, count], [1, 2]);
   assert.equal(JSON.parse(/^event: hello\ndata: (.*)$/m.exec(first.text)?.[1] ?? ''), {
     version: 1,
     group_id: 'local',
@@ -195,43 +172,38 @@ test('a reader is greeted with the terms of the stream, and counted from its ope
   });
   first.destroy();
   await turnOfLoop();
-  assert.equal([listeners.length, open, ends], [1, 1, ['left']]);
+  assert.equal([listeners.length, count, ends], [1, 1, ['left']]);
   listeners[0]!.forgotten();
-  assert.equal([listeners.length, open, ends], [0, 0, ['left', 'rebuilt']]);
+  assert.equal([listeners.length, count, ends], [0, 0, ['left', 'rebuilt']]);
   readers.close();
-  assert.equal(readers.refusal(opening)?.details, { reason: 'draining' });
-  readers.open(last, opening);
-  assert.match(last.text, /^event: resume\ndata: \{"reason":"draining"/);
-  assert.not.match(last.text, 'hello');
+  assert.equal(readers.refusal(openingOf(null))?.details, { reason: 'draining' });
+  const { text } = open(openingOf(null));
+  assert.match(text, /^event: resume\ndata: \{"reason":"draining"/);
+  assert.not.match(text, 'hello');
 });
 
 test('a reader that is catching up gets an erasure at once, and no change before it has caught up', async () => {
-  const { readers, publish } = readersOf({ feed: { walk: () => new Promise<null>(() => undefined) } });
-  const to = new Heard();
-  readers.open(to, { lastEventId: '', peer: null, holder: 'one', keyDigest: '' });
+  const { readers, publish, open } = readersOf({ feed: { walk: () => new Promise<null>(() => undefined) } });
+  const to = open(openingOf(null, { lastEventId: '' }));
   await turnOfLoop();
-  const subject = 'ab'.repeat(32);
   await publish([{ subject, player: null }], null);
   assert.match(to.text, `{"changes":[{"subject_hash":"${subject}","gone":true}],"as_of":"1970-01-01T00:00:00.005Z"}`);
-  await publish([{ subject, player: publishedPlayer(subject) }], { ...mark, position: 4 });
+  await publish([{ subject, player: publishedPlayer(subject) }], next);
   assert.not.match(to.text, 'score":');
   readers.close();
 });
 
 test('a refused stream says whose limit was reached', () => {
-  const { readers, open, opened } = silentReaders(true);
-  const textOf = (index: number) => readers.refusal({ peer: peerView(index), holder: index })?.text;
+  const { readers, open, openOne, opened } = silentReaders(true);
+  const textOf = (index: number) => readers.refusal(openingOf(index))?.text;
   open(0, limits.streamReadersPerPeer);
   assert.equal([textOf(0), textOf(1)], ['this peer has reached its limit of readers', undefined]);
   for (let index = 1; index < limits.streamReadersMax / limits.streamReadersPerPeer; index++) open(index, 16);
   assert.equal([textOf(0), textOf(999)], ['this node has reached its limit of readers', undefined]);
-  const to = new Heard();
-  const fresh = { lastEventId: '', peer: peerView(999), holder: 999, keyDigest: '' };
-  const oldest = opened[0]!;
-  readers.open(to, fresh);
-  assert.match(oldest.text, '{"reason":"limit"');
+  const fresh = openOne(openingOf(999, { lastEventId: '' }));
+  assert.match(opened[0]!.text, '{"reason":"limit"');
   assert.not.match(opened[1]!.text, 'limit');
-  assert.match(to.text, 'event: hello');
+  assert.match(fresh.text, 'event: hello');
   readers.close();
 });
 
@@ -240,18 +212,13 @@ test('a quiet change is sent to its own peers alone, and each peer sees its own 
   const streamSynced = (count: number) => {
     rows += count;
   };
-  const { readers, publish } = readersOf({ group: { disputedFor: () => [1] }, metrics: { streamSynced } });
-  const all = [null, peerView(0), peerView(1)].map((peer) => {
-    const to = new Heard();
-    readers.open(to, { lastEventId: '7-0123456789ab.3', peer, holder: peer?.index ?? 'x', keyDigest: '' });
-    return to;
-  });
+  const { readers, publish, open } = readersOf({ group: { disputedFor: () => [1] }, metrics: { streamSynced } });
+  const all = [null, 0, 1].map((index) => open(openingOf(index)));
   await turnOfLoop();
-  const subject = 'ab'.repeat(32);
   const player = publishedPlayer(subject);
   const seenBy = () =>
     all.map(({ text }) => [...(/"changes":\[(.*)\]/.exec(text)?.[1]?.matchAll(/disputed|gone|score/g) ?? [])].join());
-  await publish([{ subject, player }], { ...mark, position: 4 });
+  await publish([{ subject, player }], next);
   assert.equal(seenBy(), ['score', 'score', 'score,disputed']);
   assert.is(rows, 3);
   for (const one of all) one.text = '';
@@ -265,20 +232,10 @@ test('a quiet change is sent to its own peers alone, and each peer sees its own 
 
 test('with each beat a stream whose key is no longer active ends, and every other one gets a heartbeat', async () => {
   const peers = [peerView(0), peerView(1, { status: 'suspended' })];
-  const { readers } = readersOf({ group: { peerByKeyDigest: (digest) => peers[Number(digest)] } });
+  const { readers, open } = readersOf({ group: { peerByKeyDigest: (digest) => peers[Number(digest)] } });
   const heartbeats = ({ text }: Heard) => text.match(/^event: heartbeat$/gm)?.length ?? 0;
   const heard = await withBounds({ streamBeatMs: 2, streamHeartbeatMs: 2 }, async () => {
-    const streams = [null, 0, 1, 2].map((index) => {
-      const to = new Heard();
-      const peer = index === null ? null : peerView(index);
-      readers.open(to, {
-        lastEventId: '7-0123456789ab.3',
-        peer,
-        holder: index ?? 'x',
-        keyDigest: `${index ?? 'none'}`,
-      });
-      return to;
-    });
+    const streams = [null, 0, 1, 2].map((index) => open(openingOf(index, { keyDigest: `${index ?? 'none'}` })));
     try {
       await until(() => streams.slice(0, 2).every((stream) => heartbeats(stream) > 2));
     } finally {

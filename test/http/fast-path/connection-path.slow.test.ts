@@ -1,14 +1,8 @@
 /** Requests on a connection of the fast path, in any pieces, get the answers of node:http and Koa. */
-import { connect, type Socket } from 'node:net';
-import { Duplex } from 'node:stream';
-import { pino } from 'pino';
+import { connect } from 'node:net';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { routes } from '../../../src/contract/routes.js';
 import type { PeersApi } from '../../../src/group/api.js';
-import type { HttpDeps } from '../../../src/http/deps.js';
-import { createConnectionPath } from '../../../src/http/fast-path/fast-path.js';
-import { okJson } from '../../../src/http/request/reply.js';
 import { limits } from '../../../src/limits.js';
 import { answersOf } from '../../fuzz/wire.js';
 import { deferred } from '../../support/deferred.js';
@@ -177,36 +171,6 @@ test('a waiting request is unchanged, whatever other connections send meanwhile'
   assert.equal(submitted, ids);
 });
 
-test('a caller that asks without reading is not read from any more, and loses nothing', async () => {
-  await using face = await startFace({ group: group(), fastPath: true });
-  const asked = 40_000;
-  const socket = connect({ port: face.port, host: '127.0.0.1' });
-  socket.pause();
-  const long = score.replace('\r\n\r\n', `\r\nX-Padding: ${'a'.repeat(1_000)}\r\n\r\n`);
-  const all = Buffer.from(long.repeat(asked));
-  let isTaken = false;
-  socket.write(all, () => {
-    isTaken = true;
-  });
-  // 40 MB of requests and 20 MB of answers are more than all buffers between the two take.
-  await new Promise((resolve) => setTimeout(resolve, 300));
-  assert.not(isTaken, 'the caller was read to the end');
-  let answers = 0;
-  socket.setEncoding('latin1');
-  await new Promise<void>((resolve) => {
-    let tail = '';
-    socket.on('data', (chunk: string) => {
-      const text = tail + chunk;
-      const parts = text.split('HTTP/1.1 200 OK');
-      answers += parts.length - 1;
-      tail = parts.at(-1)!.slice(-14);
-      if (answers === asked) resolve();
-    });
-    socket.resume();
-  });
-  socket.destroy();
-});
-
 /** All that comes back to one that says no more until it hears something. */
 function asksLate(port: number, before: string, after: string): Promise<string> {
   return new Promise((resolve, reject) => {
@@ -292,58 +256,6 @@ test('at the end of the node an answer in progress is sent and says that the con
   assert.is(text.split('HTTP/1.1').length - 1, 1);
   await drained;
   assert.is(writes, 1, 'what stands behind the last answer is not done: nobody would be told');
-});
-
-test('answers for a caller that reads nothing stay within the bound, and it does not count as idle', async () => {
-  /** A connection of which nothing is taken before it is said so. */
-  class Held extends Duplex {
-    written = 0;
-    #taken = (): void => {};
-    override _read(): void {}
-    override _write(chunk: Buffer, _encoding: BufferEncoding, taken: () => void): void {
-      this.written += chunk.length;
-      this.#taken = taken;
-    }
-    drainOne(): void {
-      this.#taken();
-    }
-    setTimeout(): this {
-      return this;
-    }
-  }
-  const answerBytes = 16_000;
-  const asked = 100;
-  let answered = 0;
-  const answer = () => {
-    answered += 1;
-    return okJson('x'.repeat(answerBytes));
-  };
-  const deps = {
-    log: pino({ level: 'silent' }),
-    metrics: { requestAnswered() {}, idRefused() {}, streamReaders() {}, streamTold() {}, streamEnded() {} },
-  };
-  const fastRoute = { endpoint: { route: routes.getTrustScores, answer }, captures: [] };
-  const connections = createConnectionPath(() => fastRoute, {
-    ...(deps as unknown as HttpDeps),
-    isDraining: () => false,
-    work: { isTurnOver: false },
-  });
-  const socket = new Held();
-  connections.open(socket as unknown as Socket, () => assert.unreachable());
-  socket.push(match.repeat(asked));
-  await new Promise(setImmediate);
-  const ahead = Math.ceil(limits.answersAheadBytes / answerBytes);
-  assert.ok(answered >= 1 && answered <= ahead, `${answered} answers were made`);
-  socket.emit('timeout');
-  assert.not(socket.writableEnded, 'who takes its answers slowly is bounded elsewhere');
-  for (let i = 0; i < asked && answered < asked; i++) {
-    socket.drainOne();
-    await new Promise(setImmediate);
-  }
-  assert.is(answered, asked);
-  socket.drainOne();
-  socket.emit('timeout');
-  assert.ok(socket.writableEnded, 'it rests now');
 });
 
 test.run();

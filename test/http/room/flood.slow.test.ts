@@ -16,8 +16,8 @@ const path = '/api/v1/events/batch';
 const small = { events: [eventBody()] };
 
 /** A face of an overloaded group that refuses events until `state.admits`. */
-async function overloadedFace(fastPath: boolean) {
-  const state = { admits: false, submitted: 0 };
+async function overloadedFace(fastPath: boolean, admits = false) {
+  const state = { admits, submitted: 0 };
   const face = await startFace({
     fastPath,
     group: {
@@ -27,7 +27,7 @@ async function overloadedFace(fastPath: boolean) {
       submit: acceptAfter(() => state.submitted++),
     },
   });
-  return { face, state };
+  return { face, state, [Symbol.asyncDispose]: () => face.drain() };
 }
 
 function headOf(bytes: number): string {
@@ -53,47 +53,37 @@ for (const [way, fastPath] of [
   ['Koa', false],
 ] as const) {
   test(`a batch of a peer in debt waits, and later ones of another peer do not (${way})`, async () => {
-    const { face, state } = await overloadedFace(fastPath);
-    try {
-      await indebt(face, fastPath);
-      state.admits = true;
-      const order: string[] = [];
-      const send = async (key: string): Promise<void> => {
-        const { status } = await ask(face.url, path, { key, json: small });
-        order.push(`${key} ${status}`);
-      };
-      const waits = send(activeKey);
-      for (let n = 0; n < 3; n++) await send(otherKey);
-      assert.equal(order, new Array(3).fill(`${otherKey} 200`));
-      await waits;
-      assert.is(order.at(-1), `${activeKey} 200`);
-      assert.is(state.submitted, 4);
-    } finally {
-      await face.drain();
-    }
+    await using overloaded = await overloadedFace(fastPath);
+    const { face, state } = overloaded;
+    await indebt(face, fastPath);
+    state.admits = true;
+    const order: string[] = [];
+    const send = async (key: string): Promise<void> => {
+      const { status } = await ask(face.url, path, { key, json: small });
+      order.push(`${key} ${status}`);
+    };
+    const waits = send(activeKey);
+    for (let n = 0; n < 3; n++) await send(otherKey);
+    assert.equal(order, new Array(3).fill(`${otherKey} 200`));
+    await waits;
+    assert.equal([order.at(-1), state.submitted], [`${activeKey} 200`, 4]);
   });
 
   test(`a batch whose caller resets the connection while it waits is not submitted (${way})`, async () => {
-    const { face, state } = await overloadedFace(fastPath);
-    try {
-      await indebt(face, fastPath);
-      state.admits = true;
-      const body = JSON.stringify(small);
-      const socket = connect(face.port, '127.0.0.1');
-      await once(socket, 'connect');
-      socket.write(headOf(body.length) + body);
-      // The node has read it once it answers what arrived later.
-      assert.is((await ask(face.url, path, { key: otherKey, json: small })).status, 200);
-      socket.resetAndDestroy();
-      assert.is((await ask(face.url, path, { key: activeKey, json: small })).status, 200);
-      assert.is(state.submitted, 2);
-      assert.equal(
-        face.logged.filter(({ level }) => Number(level) >= 50),
-        [],
-      );
-    } finally {
-      await face.drain();
-    }
+    await using overloaded = await overloadedFace(fastPath);
+    const { face, state } = overloaded;
+    await indebt(face, fastPath);
+    state.admits = true;
+    const body = JSON.stringify(small);
+    const socket = connect(face.port, '127.0.0.1');
+    await once(socket, 'connect');
+    socket.write(headOf(body.length) + body);
+    // The node has read it once it answers what arrived later.
+    assert.is((await ask(face.url, path, { key: otherKey, json: small })).status, 200);
+    socket.resetAndDestroy();
+    assert.is((await ask(face.url, path, { key: activeKey, json: small })).status, 200);
+    assert.is(state.submitted, 2);
+    assert.not(face.logged.some(({ level }) => Number(level) >= 50));
   });
 
   test(`a drain answers the batches that wait (${way})`, async () => {
@@ -108,8 +98,8 @@ for (const [way, fastPath] of [
 }
 
 test('full batches that arrive together are parsed one after the other, and all answered', async () => {
-  const { face, state } = await overloadedFace(true);
-  state.admits = true;
+  await using overloaded = await overloadedFace(true, true);
+  const { face, state } = overloaded;
   const { parse } = JSON;
   const now = performance.now;
   let nowMs = performance.now();
@@ -143,7 +133,6 @@ test('full batches that arrive together are parsed one after the other, and all 
     isOver = true;
     JSON.parse = parse;
     performance.now = now;
-    await face.drain();
   }
   assert.is(state.submitted, 12);
 });

@@ -6,6 +6,7 @@ import * as assert from 'uvu/assert';
 import type { Outcome } from '../../../src/errors.js';
 import type { HttpDeps } from '../../../src/http/deps.js';
 import { apiKeyOf, callerOf, mayRegister } from '../../../src/http/request/auth.js';
+import { limits } from '../../../src/limits.js';
 import { activeKey, nodeDouble, suspendedKey } from '../group-double.js';
 
 const resultOf = <T>(outcome: Outcome<T>): T | string => (outcome.ok ? outcome.value : outcome.code);
@@ -57,10 +58,12 @@ interface Token {
   readonly audience?: string;
   readonly expires?: number | null;
   readonly by?: Uint8Array;
+  readonly claims?: Record<string, unknown>;
 }
 
-function token({ alg = 'HS256', audience = 'ptf-dev', expires = nowS + 1, by = secret }: Token = {}): Promise<string> {
-  const unsigned = new SignJWT({}).setProtectedHeader({ alg }).setAudience(audience);
+function token(of: Token = {}): Promise<string> {
+  const { alg = 'HS256', audience = 'ptf-dev', expires = nowS + 1, by = secret, claims = {} } = of;
+  const unsigned = new SignJWT(claims).setProtectedHeader({ alg }).setAudience(audience);
   if (expires !== null) unsigned.setExpirationTime(expires);
   return unsigned.sign(by);
 }
@@ -91,8 +94,11 @@ test('with sessions only a cookie that was signed for this group, is not over an
     'service_session=x',
     `session=${valid}`,
     `my_service_session=${valid}`,
+    `Service_Session=${valid}`,
+    `service_session=${await token({ claims: { padding: 'x'.repeat(limits.sessionCookieLength) } })}`,
+    `service_session=${valid.replace(/^[^.]*/, btoa('{"alg":"none"}')).replace(/[^.]*$/, '')}`,
     `service_session=${await token({ audience: 'ptf-prod' })}`,
-    `service_session=${await token({ alg: 'HS512', by: new Uint8Array(64) })}`,
+    `service_session=${await token({ alg: 'HS512' })}`,
     `service_session=${await token({ by: new Uint8Array(32) })}`,
     `service_session=${await token({ expires: nowS })}`,
     `service_session=${await token({ expires: null })}`,

@@ -49,7 +49,19 @@ const all = (cell: string): Row => [cell, cell, cell, cell, cell, cell, cell, ce
 const missing = '401 missing_api_key';
 const invalid = '401 invalid_api_key';
 const inactive = '403 peer_not_active';
-const unreported = '422 nothing_to_dispute';
+
+/** What only active peers may ask: the answer to the owner and to callers without authentication, and to others. */
+const peersOnly = (own: string, other = own): Row => [
+  missing,
+  missing,
+  invalid,
+  own,
+  other,
+  inactive,
+  inactive,
+  own,
+  own,
+];
 
 /** The status, the code of a refusal, and in brackets what a body shows of it. */
 const table: Readonly<Record<OperationId, Row>> = {
@@ -68,26 +80,16 @@ const table: Readonly<Record<OperationId, Row>> = {
   listPeers: ['200', '200', '200', '200 [counts]', '200 [counts]', '200', '200', '200', '200'],
   // Only its own events, and only in full to the peer that sent them.
   listPlayerEvents: ['200', '200', '200', '200 [own events]', '200', '200', '200', '200', '200'],
-  streamVerdicts: [missing, missing, invalid, '200', '200', inactive, inactive, '200', '200'],
-  listAudit: [missing, missing, invalid, '200', '200', inactive, inactive, '200', '200'],
-  submitEvent: [missing, missing, invalid, '201', '422 peer_id_mismatch', inactive, inactive, '201', '201'],
-  submitEvents: [
-    missing,
-    missing,
-    invalid,
-    '200 [201]',
-    '200 [422 peer_id_mismatch]',
-    inactive,
-    inactive,
-    '200 [201]',
-    '200 [201]',
-  ],
-  withdrawEvent: [missing, missing, invalid, '200', '404 event_not_found', inactive, inactive, '200', '200'],
-  listErasedEvents: [missing, missing, invalid, '200', '200', inactive, inactive, '200', '200'],
+  streamVerdicts: peersOnly('200'),
+  listAudit: peersOnly('200'),
+  submitEvent: peersOnly('201', '422 peer_id_mismatch'),
+  submitEvents: peersOnly('200 [201]', '200 [422 peer_id_mismatch]'),
+  withdrawEvent: peersOnly('200', '404 event_not_found'),
+  listErasedEvents: peersOnly('200'),
   // Erasure is a right of the player, whichever peer passes it on.
-  eraseSubject: [missing, missing, invalid, '200', '200', inactive, inactive, '200', '200'],
+  eraseSubject: peersOnly('200'),
   // A caller that knows the player may dispute, even if no peer reported the player.
-  openDispute: [missing, missing, invalid, '201', '201', inactive, inactive, '201', '201'],
+  openDispute: peersOnly('201'),
 };
 
 /** Requests whose answer depends on their body, too. */
@@ -95,12 +97,12 @@ const bodies: Readonly<Record<string, { id: OperationId; body: (group: Group) =>
   'a dispute with the peer that reported': {
     id: 'openDispute',
     body: ({ owner }) => ({ text: 'not so', peer_id: owner.peerId }),
-    row: table.openDispute,
+    row: peersOnly('201'),
   },
   'a dispute with a peer that did not report': {
     id: 'openDispute',
     body: ({ other }) => ({ text: 'not so', peer_id: other.peerId }),
-    row: [missing, missing, invalid, unreported, unreported, inactive, inactive, unreported, unreported],
+    row: peersOnly('422 nothing_to_dispute'),
   },
   // Under such a key anybody can sign.
   'a registration with a public key of small order': {
@@ -120,50 +122,36 @@ interface Group {
 async function groupWith(PEER_AUTH_ENABLED: string, more: Record<string, string> = {}): Promise<Group> {
   const env = { PEER_AUTH_ENABLED, GROUP_SALT: salt, ERASURE_QUOTA_PER_DAY: '1000', ...more };
   const node = await startTestNode(env);
-  const [owner, other, suspended, revoked] = await Promise.all(
-    ['Owner', 'Other', 'Suspended', 'Revoked'].map((name) => registerPeer(node.url, name)),
-  );
-  if (!owner || !other || !suspended || !revoked) throw new Error('a peer is missing');
+  const peer = (name: string) => registerPeer(node.url, name);
+  const [owner, other] = [await peer('Owner'), await peer('Other')];
+  const [suspended, revoked] = [await peer('Suspended'), await peer('Revoked')];
   await setStatus(node, suspended.peerId, 'suspended');
   await setStatus(node, revoked.peerId, 'revoked');
   const bad = 'ptf_dev_nobody';
-  return {
-    node,
-    owner,
-    other,
-    keys: {
-      'no key': undefined,
-      'blank key': ' \t ',
-      'bad key': bad,
-      owner: owner.key,
-      other: other.key,
-      suspended: suspended.key,
-      revoked: revoked.key,
-      off: undefined,
-      'off, bad key': bad,
-    },
+  const keys = {
+    'no key': undefined,
+    'blank key': ' \t ',
+    'bad key': bad,
+    owner: owner.key,
+    other: other.key,
+    suspended: suspended.key,
+    revoked: revoked.key,
+    off: undefined,
+    'off, bad key': bad,
   };
+  return { node, owner, other, keys };
 }
 
-/** The same of an owner that has a public key from the call on; `key` null: unsigned. */
-async function callAsSigner(group: Group, id: OperationId, publicKey: string, key: SigningKey | null): Promise<Answer> {
-  const { node, owner, keys } = group;
-  assert.ok((await node.group.changePeer('public_key', owner.peerId, { publicKey: null }, 'test')).ok);
-  return call(group, id, keys.owner, key, async () => {
-    assert.ok((await node.group.changePeer('public_key', owner.peerId, { publicKey }, 'test')).ok);
-  });
+async function setKey({ node, owner }: Group, publicKey: string | null): Promise<void> {
+  assert.ok((await node.group.changePeer('public_key', owner.peerId, { publicKey }, 'test')).ok);
 }
 
 /** Asks for what does not exist: the caller is refused before that is seen. */
 function callUnprepared({ node, owner }: Group, id: OperationId, key: string | undefined): Promise<Answer> {
   const { method, path } = routes[id];
   const target = path.replace('{hash}', 'ab'.repeat(32)).replace('{event_id}', 'nothing');
-  const json = method === 'POST' ? owner.event() : undefined;
-  return ask(node.url, target, {
-    method,
-    ...(key === undefined ? {} : { key }),
-    ...(json === undefined ? {} : { json }),
-  });
+  const json = method === 'POST' ? { json: owner.event() } : {};
+  return ask(node.url, target, { method, ...(key === undefined ? {} : { key }), ...json });
 }
 
 /**
@@ -195,16 +183,14 @@ async function call(
     openDispute: { text: 'not so' },
   };
   const json = body ?? usual[id];
+  const { method } = route;
+  const target = id === 'getTrustScores' ? `${path}?ids=${player_id}` : path;
   if (signing !== null && key !== undefined) {
-    const body = json === undefined ? {} : { body: JSON.stringify(json) };
-    const target = id === 'getTrustScores' ? `${path}?ids=${player_id}` : path;
-    return sendSigned(node.url, { method: route.method, path: target, key, ...body }, signing);
+    const signed = json === undefined ? {} : { body: JSON.stringify(json) };
+    return sendSigned(node.url, { method, path: target, key, ...signed }, signing);
   }
-  return ask(node.url, id === 'getTrustScores' ? `${path}?ids=${player_id}` : path, {
-    method: route.method,
-    ...(key === undefined ? {} : { key }),
-    ...(json === undefined ? {} : { json }),
-  });
+  const sent = json === undefined ? {} : { json };
+  return ask(node.url, target, { method, ...(key === undefined ? {} : { key }), ...sent });
 }
 
 /** An answer in the words of the table. */
@@ -240,44 +226,35 @@ test('every cell of the authorization table is enforced', async () => {
   await off.node.close();
 });
 
+const isWrite = ({ auth, method }: Route) => auth === 'required' && method !== 'GET';
+const ofOwner = callers.indexOf('owner');
+
 test('a peer with a public key gets the same, but that its writes must be signed with it', async () => {
   const group = await groupWith('true');
-  const { node, owner } = group;
   const [own, forged] = [newSigningKey(), newSigningKey()];
-  const isOwn = callers.indexOf('owner');
   for (const [id, row] of Object.entries(table) as [OperationId, Row][]) {
-    const { auth, method }: Route = routes[id];
-    const isWrite = auth === 'required' && method !== 'GET';
     for (const [how, key, cell] of [
       ['unsigned', null, '401 signature_missing'],
       ['forged', forged, '401 signature_invalid'],
-      ['signed', own, row[isOwn]],
+      ['signed', own, row[ofOwner]],
     ] as const) {
+      await setKey(group, null);
       // Registered after the event that the call is about.
-      assert.is(
-        cellOf(id, await callAsSigner(group, id, own.publicKey, key)),
-        isWrite ? cell : row[isOwn],
-        `${id}, ${how}`,
-      );
+      const answer = await call(group, id, group.keys.owner, key, () => setKey(group, own.publicKey));
+      assert.is(cellOf(id, answer), isWrite(routes[id]) ? cell : row[ofOwner], `${id}, ${how}`);
     }
   }
-  assert.ok((await node.group.changePeer('public_key', owner.peerId, { publicKey: null }, 'test')).ok);
-  await node.close();
+  await group.node.close();
 });
 
 test('a node that requires signatures asks every peer for one, after its key and its state', async () => {
   const group = await groupWith('true', { REQUEST_SIGNING: 'required' });
   for (const [id, row] of Object.entries(table) as [OperationId, Row][]) {
-    const { auth, method }: Route = routes[id];
-    if (auth !== 'required' || method === 'GET') continue;
+    if (!isWrite(routes[id])) continue;
     for (const caller of ['no key', 'bad key', 'suspended', 'revoked', 'owner', 'other'] as const) {
       const isActive = caller === 'owner' || caller === 'other';
-      const answer = await callUnprepared(group, id, group.keys[caller]);
-      assert.is(
-        cellOf(id, answer),
-        isActive ? '401 signature_missing' : row[callers.indexOf(caller)],
-        `${id}, ${caller}`,
-      );
+      const cell = isActive ? '401 signature_missing' : row[callers.indexOf(caller)];
+      assert.is(cellOf(id, await callUnprepared(group, id, group.keys[caller])), cell, `${id}, ${caller}`);
     }
   }
   await group.node.close();

@@ -59,15 +59,22 @@ async function answerOf(id: OperationId, around: Around = {}): Promise<ApiReply>
 }
 
 const codeOf = async (reply: Promise<ApiReply>) => (await reply).error?.code ?? (await reply).body;
+const failed = {
+  ready: false,
+  writable: false,
+  reason: 'log_failed',
+  lastSeq: 0,
+  weights: { basedOnSeq: 0, computedAt: null },
+} as const;
 const cluster = { isStale: false, appliedSeq: 1_234, stalenessMs: 1.2 } as ClusterHealth;
 
 test('a group that is not ready answers nothing but about itself, one that may be behind no reads', async () => {
   for (const [id, route] of Object.entries<Route>(routes) as [OperationId, Route][]) {
     const check = () => refused('signature_invalid');
     const isOpen = route.whileNotReady;
-    const down = await answerOf(id, { isReady: false, signing: { check } });
-    const expected = isOpen ? 'signature_invalid' : 'dependency_unavailable';
-    assert.is(down.error?.code, expected, id);
+    const { error } = await answerOf(id, { isReady: false, group: { health: () => failed }, signing: { check } });
+    const refusal = ['dependency_unavailable', { reason: 'log_failed' }];
+    assert.equal([error?.code, error?.details], isOpen ? ['signature_invalid', undefined] : refusal, id);
     const behind = await answerOf(id, { group: { cluster: { ...cluster, isStale: true } }, signing: { check } });
     const isRead = route.method === 'GET';
     assert.is(behind.error?.code, isRead && !isOpen ? 'stale' : 'signature_invalid', id);

@@ -8,23 +8,13 @@ import { CallerLimit } from '../../../src/http/request/rate-limits.js';
 import { limits } from '../../../src/limits.js';
 import { until } from '../../support/until.js';
 import { type Answer, ask } from '../exchange.js';
-import { startFace, type TestFace } from '../face.js';
+import { type FaceOptions, startFace } from '../face.js';
 import { activeKey } from '../group-double.js';
 import { eventBody } from '../samples.js';
 
 const scores = '/api/v1/trust-scores?ids=a';
 
-async function withFace(
-  settings: {
-    readonly rateLimitPeerPerS?: number;
-    readonly rateLimitAddressPerS?: number;
-    readonly registrationsPerAddressPerHour?: number;
-  },
-  run: (face: TestFace) => Promise<void>,
-): Promise<void> {
-  await using face = await startFace({ settings });
-  await run(face);
-}
+const faceWith = (settings: FaceOptions['settings'] = {}) => startFace({ settings });
 
 /** Asks more often than a second's share is worth, whenever the second began; the last answer of each status. */
 async function many(count: number, one: () => Promise<Answer>): Promise<Map<number, Answer>> {
@@ -40,80 +30,63 @@ function holdsWait(header: string | undefined, seconds: number, startedAt: numbe
 }
 
 test('without a limit nothing is refused', async () => {
-  await withFace({}, async ({ url }) => {
-    assert.equal([...(await many(200, () => ask(url, scores, { key: activeKey }))).keys()], [200]);
-  });
+  await using face = await faceWith();
+  assert.equal([...(await many(200, () => ask(face.url, scores, { key: activeKey }))).keys()], [200]);
 });
 
-test('a peer beyond its limit gets 429 with fields that say when to retry, on reads and on writes', async () => {
-  for (const [path, how] of [
-    [scores, {}],
-    ['/api/v1/peers', {}],
-    ['/api/v1/events', { json: eventBody() }],
-  ] as const) {
-    await withFace({ rateLimitPeerPerS: 2 }, async ({ url }) => {
-      const answers = await many(20, () => ask(url, path, { key: activeKey, ...how }));
-      const refused = answers.get(429);
-      assert.ok(answers.size === 2 && refused !== undefined, path);
-      assert.equal(refused.body, {
-        error: 'too many requests; try again later',
-        code: 'rate_limited',
-        details: { limit: 'peer', per_s: 2 },
-      });
-      assert.is(refused.headers['retry-after'], '1');
-      assert.is(refused.headers['ratelimit-policy'], '"peer";q=2;w=1');
-      assert.is(refused.headers.ratelimit, '"peer";r=0;t=1');
-      // A caller without a valid key is no peer, so that this limit does not apply to it.
-      assert.is((await ask(url, scores)).status, 200);
-    });
-  }
-});
+for (const [path, how] of [
+  [scores, {}],
+  ['/api/v1/peers', {}],
+  ['/api/v1/events', { json: eventBody() }],
+] as const) {
+  test(`a peer beyond its limit gets 429 with fields that say when to retry (${path})`, async () => {
+    await using face = await faceWith({ rateLimitPeerPerS: 2 });
+    const answers = await many(20, () => ask(face.url, path, { key: activeKey, ...how }));
+    const refused = answers.get(429);
+    assert.ok(answers.size === 2 && refused !== undefined);
+    const details = { limit: 'peer', per_s: 2 };
+    assert.equal(refused.body, { error: 'too many requests; try again later', code: 'rate_limited', details });
+    assert.is(refused.headers['retry-after'], '1');
+    assert.is(refused.headers['ratelimit-policy'], '"peer";q=2;w=1');
+    assert.is(refused.headers.ratelimit, '"peer";r=0;t=1');
+    // A caller without a valid key is no peer, so that this limit does not apply to it.
+    assert.is((await ask(face.url, scores)).status, 200);
+  });
+}
 
 test('an address beyond its limit gets 429 before its key is looked at, and probes are always answered', async () => {
-  await withFace({ rateLimitAddressPerS: 2 }, async ({ url }) => {
-    const answers = await many(20, () => ask(url, '/api/v1/audit', { key: 'a guess' }));
-    assert.equal([...answers.keys()].sort(), [401, 429]);
-    assert.is(answers.get(429)?.headers['ratelimit-policy'], '"address";q=2;w=1');
-    assert.equal([...(await many(20, () => ask(url, '/api/v1/ready'))).keys()], [200]);
-  });
-});
-
-test('a long query changes no limit of registrations', async () => {
-  await withFace({ registrationsPerAddressPerHour: 2 }, async ({ url }) => {
-    const json = { peer_name: 'Peer', game_ids: ['arena'] };
-    const path = `/api/v1/peers/register?${'x'.repeat(2 * limits.shortQueryLength)}`;
-    const statuses: number[] = [];
-    for (let n = 0; n < 3; n++) statuses.push((await ask(url, path, { json })).status);
-    assert.equal(statuses, [201, 201, 429]);
-  });
+  await using face = await faceWith({ rateLimitAddressPerS: 2 });
+  const answers = await many(20, () => ask(face.url, '/api/v1/audit', { key: 'a guess' }));
+  assert.equal([...answers.keys()].sort(), [401, 429]);
+  assert.is(answers.get(429)?.headers['ratelimit-policy'], '"address";q=2;w=1');
+  assert.equal([...(await many(20, () => ask(face.url, '/api/v1/ready'))).keys()], [200]);
 });
 
 test('an address registers a limited number of peers an hour, and then learns how long to wait', async () => {
-  await withFace({ registrationsPerAddressPerHour: 2 }, async ({ url }) => {
-    const register = (json: unknown) => ask(url, '/api/v1/peers/register', { json });
-    const valid = { peer_name: 'P', game_ids: ['g'] };
-    // A registration with an invalid body does not count.
-    for (let i = 0; i < 3; i++) assert.is((await register({ ...valid, game_ids: [] })).status, 400);
-    assert.equal([(await register(valid)).status, (await register(valid)).status], [201, 201]);
-    const refused = await register(valid);
-    assert.equal([refused.status, refused.body.code], [429, 'rate_limited']);
-    assert.equal(refused.body.details, { limit: 'registrations', per_hour: 2 });
-    assert.is(refused.headers['ratelimit-policy'], '"registrations";q=2;w=3600');
-    assert.ok(Number(refused.headers['retry-after']) > 3500);
-    assert.is((await ask(url, '/api/v1/peers')).status, 200);
-  });
+  await using face = await faceWith({ registrationsPerAddressPerHour: 2 });
+  // A long query, which reads wait for, changes nothing.
+  const path = `/api/v1/peers/register?${'x'.repeat(2 * limits.shortQueryLength)}`;
+  const register = (json: unknown) => ask(face.url, path, { json });
+  const valid = { peer_name: 'P', game_ids: ['g'] };
+  // A registration with an invalid body does not count.
+  for (let i = 0; i < 3; i++) assert.is((await register({ ...valid, game_ids: [] })).status, 400);
+  assert.equal([(await register(valid)).status, (await register(valid)).status], [201, 201]);
+  const { body, headers } = await register(valid);
+  assert.equal([body.code, body.details], ['rate_limited', { limit: 'registrations', per_hour: 2 }]);
+  assert.is(headers['ratelimit-policy'], '"registrations";q=2;w=3600');
+  assert.ok(Number(headers['retry-after']) > 3500);
+  assert.is((await ask(face.url, '/api/v1/peers')).status, 200);
 });
 
 test('a batch counts its events: one above the limit is accepted, and delays the next request', async () => {
-  await withFace({ rateLimitPeerPerS: 10 }, async ({ url }) => {
-    const events = Array.from({ length: 50 }, (_, i) => eventBody({ event_id: `e-${i}` }));
-    const startedAt = performance.now();
-    assert.is((await ask(url, '/api/v1/events/batch', { key: activeKey, json: { events } })).status, 200);
-    const next = await ask(url, scores, { key: activeKey });
-    assert.is(next.status, 429);
-    // 50 events at 10 per second.
-    holdsWait(next.headers['retry-after'], 5, startedAt);
-  });
+  await using face = await faceWith({ rateLimitPeerPerS: 10 });
+  const events = Array.from({ length: 50 }, (_, i) => eventBody({ event_id: `e-${i}` }));
+  const startedAt = performance.now();
+  assert.is((await ask(face.url, '/api/v1/events/batch', { key: activeKey, json: { events } })).status, 200);
+  const next = await ask(face.url, scores, { key: activeKey });
+  assert.is(next.status, 429);
+  // 50 events at 10 per second.
+  holdsWait(next.headers['retry-after'], 5, startedAt);
 });
 
 test('the limit is lifted when its second is over', async () => {
@@ -133,12 +106,12 @@ test('a refused request extends no wait, neither its own nor that after an admit
   holdsWait((await limit.consume('a'))?.headers?.['Retry-After'], 5, startedAt);
 });
 
+const statusesOf = (limit: CallerLimit, callers: readonly string[]) =>
+  Promise.all(callers.map(async (caller) => (await limit.consume(caller))?.status ?? 200));
+
 test('callers beyond the bound share one count', async () => {
   const limit = new CallerLimit('address', 1, 1, 2);
-  const statuses = await Promise.all(
-    ['first', 'second', 'late', 'later'].map(async (caller) => (await limit.consume(caller))?.status ?? 200),
-  );
-  assert.equal(statuses, [200, 200, 200, 429]);
+  assert.equal(await statusesOf(limit, ['first', 'second', 'late', 'later']), [200, 200, 200, 429]);
 });
 
 test('a caller that waits after a batch keeps its own count', async () => {
@@ -149,10 +122,7 @@ test('a caller that waits after a batch keeps its own count', async () => {
   // A place without a wait is free again after a second.
   performance.now = () => now.call(performance) + 1_100;
   try {
-    const statuses = await Promise.all(
-      ['late', 'later', 'waits'].map(async (caller) => (await limit.consume(caller))?.status ?? 200),
-    );
-    assert.equal(statuses, [200, 429, 429]);
+    assert.equal(await statusesOf(limit, ['late', 'later', 'waits']), [200, 429, 429]);
   } finally {
     performance.now = now;
   }

@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { type Route, routes } from '../../../src/contract/routes.js';
-import { refused } from '../../../src/errors.js';
+import { type ErrorCode, refused } from '../../../src/errors.js';
 import {
   type Exchange,
   matchesTag,
@@ -24,28 +24,14 @@ function sent(route: Route | undefined, reply: ApiReply, exchange: Exchange) {
   return { status: wire.status, headers: replyHeaders(wire), payload: wire.payload };
 }
 
-test('a public read without a key has the tag of its body and may be cached for two seconds', () => {
+test('a public read without a key has the tag of its body, may be cached, and is not sent again', () => {
   const { status, headers, payload } = sent(score, ok({ a: 1 }), plain);
-  assert.is(status, 200);
-  assert.is(payload, '{"a":1}');
-  assert.is(headers.ETag, `"${hash('sha256', '{"a":1}', 'base64url')}"`);
-  assert.is(headers['Cache-Control'], 'public, max-age=2');
-});
-
-test('the same body has the same tag, another body another', () => {
-  const tagOf = (body: unknown): unknown => sent(score, ok(body), plain).headers.ETag;
-  assert.is(tagOf({ a: 1 }), tagOf({ a: 1 }));
-  assert.is.not(tagOf({ a: 1 }), tagOf({ a: 2 }));
-});
-
-test('a tag that is known already gives 304 without a body', () => {
-  const tag = String(sent(score, ok({ a: 1 }), plain).headers.ETag);
-  const { status, headers, payload } = sent(score, ok({ a: 1 }), { ...plain, ifNoneMatch: tag });
-  assert.is(status, 304);
-  assert.is(payload, '');
-  assert.is(headers.ETag, tag);
-  assert.is(headers['Content-Length'], undefined);
-  assert.is(headers['Content-Type'], undefined);
+  assert.equal([status, payload], [200, '{"a":1}']);
+  const tag = `"${hash('sha256', '{"a":1}', 'base64url')}"`;
+  assert.equal([headers.ETag, headers['Cache-Control']], [tag, 'public, max-age=2']);
+  const again = sent(score, ok({ a: 1 }), { ...plain, ifNoneMatch: tag });
+  assert.equal([again.status, again.payload, again.headers.ETag], [304, '', tag]);
+  assert.equal([again.headers['Content-Length'], again.headers['Content-Type']], [undefined, undefined]);
 });
 
 test('tags are compared weakly, one by one, and a star matches any', () => {
@@ -60,22 +46,21 @@ test('an answer to a request with a key is private and never cached', () => {
   const keyed = { ...plain, keySent: true, ifNoneMatch: '*' };
   for (const reply of [ok({ a: 1 }), refusalReply(refused('player_not_found'))]) {
     const { status, headers } = sent(score, reply, keyed);
-    assert.is(status, reply.status);
-    assert.is(headers['Cache-Control'], 'private, no-store');
-    assert.is(headers.ETag, undefined);
+    assert.equal([status, headers['Cache-Control'], headers.ETag], [reply.status, 'private, no-store', undefined]);
   }
 });
 
-test('errors, health and writes are never cached', () => {
-  assert.is(sent(score, refusalReply(refused('player_not_found')), plain).headers['Cache-Control'], 'no-store');
-  assert.is(sent(routes.getHealth, ok({}), plain).headers['Cache-Control'], 'no-store');
-  assert.is(sent(routes.registerPeer, { status: 201, body: {} }, plain).headers['Cache-Control'], 'no-store');
-});
-
-test('answers that depend on a key vary by the key, and all answers vary by Accept', () => {
-  assert.is(sent(routes.listPlayerEvents, ok({}), plain).headers.Vary, 'Accept, X-Peer-API-Key');
-  assert.is(sent(routes.getHealth, ok({}), plain).headers.Vary, 'Accept');
-  assert.is(sent(undefined, refusalReply(refused('route_not_found')), plain).headers.Vary, 'Accept');
+test('errors, health and writes are never cached; answers vary by a key where it matters, and all by Accept', () => {
+  const notFound = refusalReply(refused('player_not_found'));
+  for (const [route, reply, vary] of [
+    [score, notFound, 'Accept, X-Peer-API-Key'],
+    [routes.getHealth, ok({}), 'Accept'],
+    [routes.registerPeer, { status: 201, body: {} }, 'Accept'],
+    [undefined, refusalReply(refused('route_not_found')), 'Accept'],
+  ] as const) {
+    const { headers } = sent(route, reply, plain);
+    assert.equal([headers['Cache-Control'], headers.Vary], ['no-store', vary], route?.path);
+  }
 });
 
 test('a refusal has its text, code and details, and a problem holds the same as extensions', () => {
@@ -85,18 +70,13 @@ test('a refusal has its text, code and details, and a problem holds the same as 
     code: 'duplicate_event',
     details: { event_id: 'e', owner: 'other' },
   };
-  const asJson = sent(undefined, reply, plain);
-  assert.is(asJson.headers['Content-Type'], 'application/json; charset=utf-8');
-  assert.equal(JSON.parse(String(asJson.payload)), body);
-  const asProblem = sent(undefined, reply, { ...plain, problem: true });
-  assert.is(asProblem.headers['Content-Type'], 'application/problem+json; charset=utf-8');
-  assert.equal(JSON.parse(String(asProblem.payload)), {
-    type: 'urn:ptf:error:duplicate_event',
-    title: body.error,
-    status: 409,
-    detail: body.error,
-    ...body,
-  });
+  const sentAs = (problem: boolean) => {
+    const { headers, payload } = sent(undefined, reply, { ...plain, problem });
+    return [headers['Content-Type'], JSON.parse(String(payload))];
+  };
+  assert.equal(sentAs(false), ['application/json; charset=utf-8', body]);
+  const members = { type: 'urn:ptf:error:duplicate_event', title: body.error, status: 409, detail: body.error };
+  assert.equal(sentAs(true), ['application/problem+json; charset=utf-8', { ...members, ...body }]);
 });
 
 test('a success is never a problem', () => {
@@ -106,8 +86,12 @@ test('a success is never a problem', () => {
 });
 
 test('statuses bring the headers that HTTP asks for', () => {
-  assert.match(String(refusalReply(refused('missing_api_key')).headers?.['WWW-Authenticate']), /^ApiKey /);
-  assert.match(String(refusalReply(refused('invalid_session')).headers?.['WWW-Authenticate']), /^Session /);
+  const challengeOf = (code: ErrorCode) => refusalReply(refused(code)).headers?.['WWW-Authenticate'];
+  assert.is(challengeOf('missing_api_key'), 'ApiKey realm="ptf", header="X-Peer-API-Key"');
+  assert.is(challengeOf('invalid_session'), 'Session realm="ptf"');
+  assert.is(challengeOf('signature_invalid'), 'Signature realm="ptf"');
+  const { headers: toSign } = refusalReply(refused('signature_missing'));
+  assert.match(toSign?.['Accept-Signature'] ?? '', /"@method" "@path" "content-digest" "x-peer-api-key"/);
   assert.is(refusalReply(refused('overloaded')).headers?.['Retry-After'], '1');
   assert.is(refusalReply(refused('dependency_unavailable', { retryAfterS: 7 })).headers?.['Retry-After'], '7');
   const quota = refusalReply(refused('erasure_quota_exceeded', { retryAfterS: 60 })).headers;

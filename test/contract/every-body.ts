@@ -57,27 +57,32 @@ async function askNode(bodies: Bodies): Promise<void> {
   await bodies.asks('registerPeer', url, '/api/v1/peers/register', { json: { peer_name: ' a', game_ids: 'a, b' } });
   await askEvents(bodies, peer, other);
   const { key } = peer;
-  for (const id of ['getIndex', 'getHealth', 'getReadiness', 'getOpenApi', 'getOpenApi30'] as const)
-    await bodies.asks(id, url, routes[id].path);
-  await bodies.asks('getIndex', url, routes.getIndex.path, { headers: { Accept: 'text/html' } });
-  await bodies.asks('listPeers', url, '/api/v1/peers?limit=1');
-  await bodies.asks('listPeers', url, '/api/v1/peers', { key });
-  await bodies.asks('listAudit', url, '/api/v1/audit', { headers: { Authorization: 'Bearer x' } });
-  await bodies.asks('listAudit', url, '/api/v1/audit', { key });
-  await bodies.asks('listAudit', url, '/api/v1/audit');
   const player = newPlayer();
   await peer.submit({ player_id: player });
   const base = `/api/v1/players/${player}`;
-  await bodies.asks('getTrustScore', url, `${base}/trust-score`);
-  await bodies.asks('getTrustScore', url, `${base}/trust-score?explain=true`);
-  await bodies.asks('getTrustScore', url, '/api/v1/players/a%00/trust-score');
-  await bodies.asks('getTrustScore', url, '/api/v1/players/nobody/trust-score');
-  await bodies.asks('getVerdict', url, `${base}/verdict`);
-  await bodies.asks('listPlayerEvents', url, `${base}/events`, { key });
-  await bodies.asks('getTrustScores', url, `/api/v1/trust-scores?ids=${player},nobody`);
-  await bodies.asks('getTrustScores', url, '/api/v1/trust-scores', {
-    headers: { Accept: 'application/problem+json' },
-  });
+  const bearer = { headers: { Authorization: 'Bearer x' } };
+  const asked: readonly (readonly [id: OperationId, path?: string, how?: Ask])[] = [
+    ['getIndex'],
+    ['getIndex', '/', { headers: { Accept: 'text/html' } }],
+    ['getHealth'],
+    ['getReadiness'],
+    ['getOpenApi'],
+    ['getOpenApi30'],
+    ['listPeers', '/api/v1/peers?limit=1'],
+    ['listPeers', '/api/v1/peers', { key }],
+    ['listAudit', '/api/v1/audit', bearer],
+    ['listAudit', '/api/v1/audit', { key }],
+    ['listAudit'],
+    ['getTrustScore', `${base}/trust-score`],
+    ['getTrustScore', `${base}/trust-score?explain=true`],
+    ['getTrustScore', '/api/v1/players/a%00/trust-score'],
+    ['getTrustScore', '/api/v1/players/nobody/trust-score'],
+    ['getVerdict', `${base}/verdict`],
+    ['listPlayerEvents', `${base}/events`, { key }],
+    ['getTrustScores', `/api/v1/trust-scores?ids=${player},nobody`],
+    ['getTrustScores', '/api/v1/trust-scores', { headers: { Accept: 'application/problem+json' } }],
+  ];
+  for (const [id, path = routes[id].path, how] of asked) await bodies.asks(id, url, path, how);
   const subject = await reported(peer);
   const disputed = `/api/v1/subjects/${subject}/disputes`;
   const dispute = { text: 'not so', peer_id: peer.peerId };

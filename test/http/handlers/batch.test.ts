@@ -49,22 +49,6 @@ test('large batches that arrive at the same time, each in several pieces, are st
   }
 });
 
-test('an item that is stored but is no evidence says so, and no other', async () => {
-  const { body } = await send([
-    peer.event({}),
-    peer.event({ severity: 0 }),
-    peer.event({ timestamp: '2001-01-01T00:00:00Z' }),
-  ]);
-  assert.equal(
-    body.results.map((one: { status: number; counts?: false }) => [one.status, one.counts]),
-    [
-      [201, undefined],
-      [201, false],
-      [201, false],
-    ],
-  );
-});
-
 test('every item gets the result that it would have got alone, in the order sent', async () => {
   await other.submit({ event_id: 'theirs' });
   const first = await peer.submit({ event_id: 'stored' });
@@ -126,63 +110,6 @@ test('an event that would be too large alone is too large in a batch', async () 
     const alone = await ask(node.url, '/api/v1/events', { key: peer.key, json });
     assert.is(alone.status, i === 0 ? 409 : statuses[i]);
   }
-});
-
-test('an event is measured however deep it is nested', async () => {
-  const nested = (event_id: string, depth: number): string =>
-    JSON.stringify(peer.event({ event_id, signature: 0 })).replace(
-      '"signature":0',
-      `"signature":${'['.repeat(depth)}${']'.repeat(depth)}`,
-    );
-  const headers = { 'Content-Type': 'application/json' };
-  const events = [
-    nested('deep', 8_000),
-    nested('deeper', 400_000),
-    '['.repeat(50_000) + ']'.repeat(50_000),
-    nested('flat', 1),
-  ];
-  const { status, body } = await ask(node.url, '/api/v1/events/batch', {
-    key: peer.key,
-    raw: `{"events":[${events.join()}]}`,
-    headers,
-  });
-  assert.is(status, 200);
-  assert.equal(
-    body.results.map((one: { event_id: unknown; status: number }) => [one.event_id, one.status]),
-    [
-      ['deep', 201],
-      ['deeper', 413],
-      [null, 413],
-      ['flat', 201],
-    ],
-  );
-  for (const [i, raw] of events.slice(0, 3).entries()) {
-    const alone = await ask(node.url, '/api/v1/events', { key: peer.key, raw, headers });
-    assert.is(alone.status, i === 0 ? 409 : 413);
-  }
-});
-
-test('1 to 500 events are taken', async () => {
-  const player_id = newPlayer();
-  const { status, body } = await send(Array.from({ length: 500 }, () => peer.event({ player_id })));
-  assert.equal([status, body.accepted, body.results.length], [200, 500, 500]);
-  assert.is((await ask(node.url, `/api/v1/players/${player_id}/trust-score`)).body.event_count, 500);
-  const none = await send([]);
-  assert.equal(none.body.details, { field: '/events', violation: 'minItems', actual: 0, limit: 1 });
-  const over = await send(Array(501).fill(0));
-  assert.equal(over.body.details, { field: '/events', violation: 'maxItems', actual: 501, limit: 500 });
-});
-
-test('the envelope is checked like any body', async () => {
-  const json = async (body: unknown): Promise<unknown> =>
-    (await ask(node.url, '/api/v1/events/batch', { key: peer.key, json: body })).body.details;
-  assert.equal(await json({}), { field: '/events', violation: 'required' });
-  assert.equal(await json({ events: {} }), { field: '/events', violation: 'type' });
-  assert.equal(await json({ events: [peer.event()], extra: 1 }), {
-    field: '/extra',
-    violation: 'additionalProperties',
-  });
-  assert.equal(await json([]), { field: '', violation: 'type' });
 });
 
 test('a batch body is at most 1 MiB, JSON, and needs a key', async () => {

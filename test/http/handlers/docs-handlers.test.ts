@@ -16,10 +16,8 @@ function healthOf(more: Partial<Health> = {}, cluster: Partial<ClusterHealth> | 
   return { status, body: body as Body, details: error?.details };
 }
 
-test('health states the service, its progress in rounded numbers, and whether the weights cover the log', () => {
+test('health states the service and its progress', () => {
   const at = Date.UTC(2026, 0, 2);
-  const weightsOf = (basedOnSeq: number, computedAt: number | null = null) =>
-    healthOf({ lastSeq: 1_001, weights: { basedOnSeq, computedAt } }).body.weights;
   const { uptime_s: _left, ...body } = healthOf({
     lastSeq: 1_001,
     weights: { basedOnSeq: 1_001, computedAt: at },
@@ -33,8 +31,21 @@ test('health states the service, its progress in rounded numbers, and whether th
     last_seq: 1_100,
     weights: { based_on_seq: 1_100, computed_at: '2026-01-02T00:00:00.000Z' },
   });
-  assert.equal(weightsOf(1_000), { based_on_seq: 1_000, computed_at: null });
-  assert.equal(weightsOf(999), { based_on_seq: 990, computed_at: null });
+});
+
+test('health states no exact record from 100 on, and the same for weights only where these are complete', () => {
+  for (const [lastSeq, basedOnSeq, shown, shownBased] of [
+    [99, 98, 99, 98],
+    [1_234, 1_210, 1_300, 1_200],
+    [1_234, 1_234, 1_300, 1_300],
+    [1_200, 1_199, 1_200, 1_100],
+    [1_301, 1_300, 1_400, 1_300],
+    [987_654, 987_653, 990_000, 980_000],
+  ]) {
+    const { body } = healthOf({ lastSeq: lastSeq!, weights: { basedOnSeq: basedOnSeq!, computedAt: null } });
+    const weights = { based_on_seq: shownBased, computed_at: null };
+    assert.equal([body.last_seq, body.weights], [shown, weights], `${lastSeq}`);
+  }
 });
 
 test('the uptime is in whole seconds since the start', () => {

@@ -14,8 +14,6 @@ const at = Date.UTC(2026, 0, 2, 3, 4, 5, 678);
 let answers: Replaced = {};
 let url = '';
 let face: TestFace;
-/** With authentication off. */
-let open: TestFace;
 
 test.before(async () => {
   face = await startFace({
@@ -27,14 +25,8 @@ test.before(async () => {
     },
   });
   url = face.url;
-  open = await startFace({
-    group: { ownErasures: () => ({ total: 7, events: [], next: 1 }) },
-    settings: { authEnabled: false },
-  });
 });
-test.after(async () => {
-  await Promise.all([face.drain(), open.drain()]);
-});
+test.after(() => face.drain());
 
 const accepted: Outcome<AcceptedEvent> = { ok: true, value: { receivedAt: at } };
 
@@ -62,6 +54,22 @@ test('a batch of which the group took or judged one event is answered event by e
     const said = [first, second].map((one) => (one.ok ? 201 : one.code));
     assert.equal([status, results], [200, said]);
   }
+});
+
+test('only the valid items of a batch reach the group, in one call', async () => {
+  const calls: string[][] = [];
+  answers = {
+    submit: async (_caller, events) => {
+      calls.push(events.map(({ eventId }) => eventId));
+      return events.map(() => refused('timestamp_in_future'));
+    },
+  };
+  const send = (events: unknown[]) => ask(url, '/api/v1/events/batch', { key: activeKey, json: { events } });
+  const { body } = await send([{}, eventBody({ event_id: 'a' }), 3, eventBody({ event_id: 'b' })]);
+  const results = body.results.map((one: { event_id: string; status: number }) => `${one.event_id} ${one.status}`);
+  assert.equal(results, ['null 400', 'a 422', 'null 400', 'b 422']);
+  await send([1]);
+  assert.equal(calls, [['a', 'b']]);
 });
 
 test('a batch for which the group gives too many or too few outcomes is an internal error', async () => {
@@ -95,6 +103,10 @@ test('own erased events show when they were received, and the hour alone in whic
 });
 
 test('with authentication off no caller has erased events', async () => {
+  await using open = await startFace({
+    group: { ownErasures: () => ({ total: 7, events: [], next: 1 }) },
+    settings: { authEnabled: false },
+  });
   const { body } = await ask(open.url, '/api/v1/events/erased');
   assert.equal(body, { total: 0, data: [], next_cursor: null });
 });

@@ -4,7 +4,7 @@ import { refused } from '../../../src/errors.js';
 import type { Registration } from '../../../src/group/api.js';
 import type { HttpDeps } from '../../../src/http/deps.js';
 import { peerHandlers } from '../../../src/http/handlers/peer-handlers.js';
-import { nodeDouble } from '../group-double.js';
+import { nodeDouble, peerView } from '../group-double.js';
 
 test('a registration takes over the contact and the public key of the body, where it has them', async () => {
   const registrations: Registration[] = [];
@@ -21,6 +21,17 @@ test('a registration takes over the contact and the public key of the body, wher
   }
   const named = { peerName: 'Arena', gameIds: ['arena'] };
   assert.equal(registrations, [named, { ...named, contactEmail: 'ops@example.com', publicKey: 'a key' }]);
+});
+
+test("a peer's count of events is cut to two significant digits, and is the one of an hour ago", async () => {
+  const deps = { node: nodeDouble({ delayedEventCount: () => 1_234 }), settings: {} };
+  const { listPeers } = peerHandlers(deps as unknown as HttpDeps);
+  const request = { query: '', caller: peerView(0) } as unknown as Parameters<typeof listPeers>[0];
+  const { data } = (await listPeers(request)).body as { data: { event_count: number }[] };
+  assert.equal(
+    data.map(({ event_count }) => event_count),
+    [1_200, 1_200],
+  );
 });
 
 test.run();

@@ -71,18 +71,11 @@ test('a player is one under its id and under its hash, in either case', async ()
 test('explain adds the parts of the score, and the split from three peers on', async () => {
   const player = newPlayer();
   await peer.submit({ player_id: player, severity: 1 });
-  const one = (await read(player, 'trust-score?explain=true')).body.explain;
-  assert.equal(Object.keys(one).sort(), [
-    'ban_half_life_days',
-    'half_life_days',
-    'peers',
-    'reasons',
-    'two_sided',
-    'weights_based_on_seq',
-    'witnesses',
-  ]);
-  assert.ok(one.reasons.length > 0);
-  assert.equal([one.peers, one.half_life_days, one.ban_half_life_days], [1, 30, 180]);
+  // Unknown parameters are ignored.
+  const one = (await read(player, 'trust-score?x=1&%zz&explain=true')).body.explain;
+  const { reasons, weights_based_on_seq: _seq, ...shown } = one;
+  assert.equal(shown, { half_life_days: 30, ban_half_life_days: 180, peers: 1, two_sided: false, witnesses: 1 });
+  assert.ok(reasons.length > 0);
   await peers[1]?.submit({ player_id: player, event_type: 'ban_applied' });
   await peers[2]?.submit({ player_id: player, event_type: 'commendation' });
   const three = (await read(player, 'trust-score?explain=true')).body.explain;
@@ -90,26 +83,7 @@ test('explain adds the parts of the score, and the split from three peers on', a
   assert.ok(three.lowering > 0 && three.raising > 0);
   for (const { peerId } of peers) assert.not(JSON.stringify(three).includes(peerId));
   assert.is((await read(player, 'trust-score?explain=false')).body.explain, undefined);
-  for (const value of ['', '1', 'TRUE', 'true&explain=true']) {
-    assert.is((await read(player, `trust-score?explain=${value}`)).body.code, 'invalid_parameter', value);
-  }
-});
-
-test('an id in a path is decoded once and must be UTF-8 of 1 to 128 code points', async () => {
-  await peer.submit({ player_id: 'a%2Fb/c' });
-  assert.is((await ask(node.url, '/api/v1/players/a%252Fb%2Fc/verdict')).body.player_id, 'a%2Fb/c');
-  for (const id of ['%', '%zz', '%ff', '%c0%af', '%ed%a0%80', 'x'.repeat(129), '%F0%9F%98%80'.repeat(129)]) {
-    for (const what of ['trust-score', 'verdict', 'events']) {
-      const { status, body } = await ask(node.url, `/api/v1/players/${id}/${what}`);
-      assert.equal([status, body.code], [400, 'invalid_parameter'], `${id} ${what}`);
-    }
-  }
-});
-
-test('unknown parameters are ignored', async () => {
-  const player = newPlayer();
-  await peer.submit({ player_id: player });
-  assert.is((await read(player, 'trust-score?x=1&%zz&explain=true')).status, 200);
+  assert.is((await read(player, 'trust-score?explain=1')).body.code, 'invalid_parameter');
 });
 
 test('a match is answered in the order asked, with repeats and unknown players', async () => {
@@ -122,22 +96,6 @@ test('a match is answered in the order asked, with repeats and unknown players',
   const alone = (await read(known, 'trust-score')).body;
   const withComma = (await read(comma, 'trust-score')).body;
   assert.equal(body.data, [alone, { player_id: 'nobody', code: 'player_not_found' }, alone, withComma]);
-});
-
-test('a match has 1 to 128 ids', async () => {
-  const match = async (query: string): Promise<Answer> => ask(node.url, `/api/v1/trust-scores${query}`);
-  assert.is((await match(`?ids=${Array(128).fill('x').join(',')}`)).body.data.length, 128);
-  for (const query of [
-    '',
-    '?ids=',
-    '?ids=a,,b',
-    `?ids=${Array(129).fill('x').join(',')}`,
-    '?ids=%ff',
-    '?ids=a&ids=b',
-  ]) {
-    const { status, body } = await match(query);
-    assert.equal([status, body.code], [400, 'invalid_parameter'], query.slice(0, 20));
-  }
 });
 
 test('the events of a player are a summary for all, and in full only for who sent them', async () => {
@@ -190,17 +148,14 @@ test('own events come newest first, page by page', async () => {
   const player = newPlayer();
   const ids: string[] = [];
   for (let at = 0; at < 5; at += 1) ids.unshift((await peer.submit({ player_id: player })).body.event_id);
-  const seen: string[] = [];
-  let cursor = '';
-  let pages = 0;
-  do {
-    const { body } = await read(player, `events?limit=2${cursor}`, { key: peer.key });
-    seen.push(...body.data.map((one: { event_id: string }) => one.event_id));
-    cursor = body.next_cursor === null ? '' : `&cursor=${body.next_cursor}`;
-    pages += 1;
-  } while (cursor !== '' && pages < 10);
-  assert.equal([seen, pages], [ids, 3]);
-  for (const query of ['limit=0', 'limit=201', 'limit=x', 'cursor=x', 'cursor=']) {
+  const pages: string[][] = [];
+  for (let query: string | null = ''; query !== null && pages.length < 10; ) {
+    const { body }: Answer = await read(player, `events?limit=2${query}`, { key: peer.key });
+    pages.push(body.data.map((one: { event_id: string }) => one.event_id));
+    query = body.next_cursor && `&cursor=${body.next_cursor}`;
+  }
+  assert.equal(pages, [ids.slice(0, 2), ids.slice(2, 4), ids.slice(4)]);
+  for (const query of ['limit=0', 'cursor=x']) {
     assert.is((await read(player, `events?${query}`)).body.code, 'invalid_parameter', query);
   }
 });
@@ -218,17 +173,15 @@ test('without a key a read has a tag, may be cached for two seconds, and is not 
   const tagOf = async (path: string) => (await ask(node.url, path)).headers.etag ?? '';
   for (const path of paths) {
     assert.is((await ask(node.url, path)).headers['cache-control'], 'public, max-age=2', path);
-    for (const form of ['_', 'W/_', '"x", _', '*']) {
-      // Weights may be published between two reads.
-      await until(async () => {
-        const tag = await tagOf(path);
-        assert.match(tag, /^"[\w-]+"$/, path);
-        const again = await ask(node.url, path, { headers: { 'If-None-Match': form.replace('_', tag) } });
-        if ((await tagOf(path)) !== tag) return false;
-        assert.equal([again.status, again.text, again.headers.etag], [304, '', tag], path);
-        return true;
-      });
-    }
+    // Weights may be published between two reads.
+    await until(async () => {
+      const tag = await tagOf(path);
+      assert.match(tag, /^"[\w-]+"$/, path);
+      const again = await ask(node.url, path, { headers: { 'If-None-Match': tag } });
+      if ((await tagOf(path)) !== tag) return false;
+      assert.equal([again.status, again.text, again.headers.etag], [304, '', tag], path);
+      return true;
+    });
     assert.is((await ask(node.url, path, { headers: { 'If-None-Match': '"other"' } })).status, 200);
   }
 });

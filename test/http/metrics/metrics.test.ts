@@ -13,31 +13,34 @@ import type { PeersApi } from '../../../src/group/api.js';
 import { createMetrics, startMetricsServer } from '../../../src/http/metrics/metrics.js';
 import { limits } from '../../../src/limits.js';
 import { closing } from '../../support/closing.js';
+import { deferred } from '../../support/deferred.js';
 import { until } from '../../support/until.js';
 import { ask, askRaw } from '../exchange.js';
-import { startFace } from '../face.js';
+import { type FaceOptions, startFace } from '../face.js';
 import { activeKey, groupDouble } from '../group-double.js';
 import { sampleOf } from './sample-of.js';
 
 const version = '9.8.7';
 
-test('answers are counted by route template, method, status and code, never by id', async () => {
+/** Metrics, and a face that reports to them. */
+async function observedFace(options: FaceOptions = {}) {
   const metrics = createMetrics(version, groupDouble);
-  const face = await startFace({ metrics });
+  return { metrics, face: await startFace({ metrics, ...options }) };
+}
+
+test('answers are counted by route template, method, status and code, never by id', async () => {
+  const { metrics, face } = await observedFace();
   await ask(face.url, '/api/v1/players/very-secret/verdict', { key: activeKey });
   await ask(face.url, '/api/v1/players/second-secret/verdict');
   await ask(face.url, '/api/v1/health');
   await ask(face.url, '/very-secret-path');
   await face.drain();
   const text = await metrics.text();
-  const verdict =
-    'ptf_http_requests_total{route="/api/v1/players/{id}/verdict",method="GET",status="404",code="player_not_found"}';
-  assert.is(sampleOf(text, verdict), 2);
-  assert.is(sampleOf(text, 'ptf_http_requests_total{route="/api/v1/health",method="GET",status="200",code=""}'), 1);
-  assert.is(
-    sampleOf(text, 'ptf_http_requests_total{route="none",method="GET",status="404",code="route_not_found"}'),
-    1,
-  );
+  const counted = (route: string, status: number, code: string) =>
+    sampleOf(text, `ptf_http_requests_total{route="${route}",method="GET",status="${status}",code="${code}"}`);
+  assert.is(counted('/api/v1/players/{id}/verdict', 404, 'player_not_found'), 2);
+  assert.is(counted('/api/v1/health', 200, ''), 1);
+  assert.is(counted('none', 404, 'route_not_found'), 1);
   assert.is(sampleOf(text, 'ptf_http_request_duration_seconds_count{route="/api/v1/health",method="GET"}'), 1);
   for (const word of ['very-secret', 'second-secret', activeKey]) assert.not(text.includes(word), word);
 });
@@ -66,8 +69,7 @@ test('the bounds of every histogram ascend, and hold those of its alerts and of 
 });
 
 test('answers without a request are counted too: parse errors and excess connections', async () => {
-  const metrics = createMetrics(version, groupDouble);
-  const face = await startFace({ metrics, settings: { connectionsMax: 1 } });
+  const { metrics, face } = await observedFace({ settings: { connectionsMax: 1 } });
   const busy = connect(face.port, '127.0.0.1');
   await once(busy, 'connect');
   const fields = `Host: x\r\nX-Peer-API-Key: ${activeKey}\r\nContent-Type: application/json\r\nContent-Length: 5\r\nExpect: 100-continue`;
@@ -86,8 +88,7 @@ test('answers without a request are counted too: parse errors and excess connect
 
 test('a request that breaks off is counted with the answer of its caller, and only once', async () => {
   for (const type of ['application/json', 'application/json; charset=utf-8']) {
-    const metrics = createMetrics(version, groupDouble);
-    const face = await startFace({ metrics });
+    const { metrics, face } = await observedFace();
     const socket = connect(face.port, '127.0.0.1');
     let text = '';
     socket.on('data', (chunk) => {
@@ -107,21 +108,19 @@ test('a request that breaks off is counted with the answer of its caller, and on
 });
 
 test('an answer counts even if its caller gave up waiting, so that slow answers show', async () => {
-  const metrics = createMetrics(version, groupDouble);
-  let answer: () => void = () => undefined;
-  let isAsked = false;
-  const playerEvents: PeersApi['playerEvents'] = () =>
-    new Promise((resolve) => {
-      isAsked = true;
-      answer = () => resolve(refused('player_not_found'));
-    });
-  const face = await startFace({ metrics, group: { playerEvents } });
+  const [asked, answered] = [deferred(), deferred()];
+  const playerEvents: PeersApi['playerEvents'] = async () => {
+    asked.resolve();
+    await answered.promise;
+    return refused('player_not_found');
+  };
+  const { metrics, face } = await observedFace({ group: { playerEvents } });
   const socket = connect(face.port, '127.0.0.1');
   socket.write(`GET /api/v1/players/p/events HTTP/1.1\r\nHost: x\r\nX-Peer-API-Key: ${activeKey}\r\n\r\n`);
-  await until(() => isAsked);
+  await asked.promise;
   socket.resetAndDestroy();
   for (let turn = 0; turn < 10; turn++) await turnOfLoop();
-  answer();
+  answered.resolve();
   await face.drain();
   assert.match(await metrics.text(), /^ptf_http_requests_total\{route="[^"]*events",.*status="404".*\} 1$/m);
 });
@@ -169,8 +168,7 @@ test('the traffic is the reads of players, the submissions and the refused ids',
 });
 
 test('promtool accepts the metrics', async () => {
-  const metrics = createMetrics('1.2.3', groupDouble);
-  const face = await startFace({ metrics });
+  const { metrics, face } = await observedFace();
   await ask(face.url, '/api/v1/health');
   await face.drain();
   const { error, status, stdout, stderr } = spawnSync('promtool', ['check', 'metrics'], {

@@ -42,20 +42,25 @@ test('a long match has the scores that single reads have, while other matches ar
   await weightsSettled(node);
   const hashOf = (player: string) => subjectOf(player).toString('hex');
   const single = async (player: string) => (await ask(node.url, `/api/v1/players/${hashOf(player)}/trust-score`)).body;
-  const asked = ['a', 'known-1', 'b', 'known-2', 'known-1', 'c'];
+  const matches = [['a', 'known-1', 'b', 'known-2', 'known-1', 'c'], ['c', 'b', 'a'], ['b']];
   const match = (ids: readonly string[]) => ask(node.url, `/api/v1/trust-scores?ids=${ids.map(hashOf).join(',')}`);
-  const [long, ...short] = await Promise.all([match(asked), match(['c', 'b', 'a']), match(['b'])]);
-  for (const [answer, ids] of [
-    [long, asked],
-    [short[0], ['c', 'b', 'a']],
-    [short[1], ['b']],
-  ] as const) {
-    assert.is(answer?.status, 200);
-    assert.equal(answer?.body.data, await Promise.all(ids.map(single)));
+  const answers = await Promise.all(matches.map(match));
+  for (const [i, ids] of matches.entries()) {
+    assert.equal(answers[i]?.body.data, await Promise.all(ids.map(single)), ids.join());
   }
   const { event_count } = await single('known-1');
   assert.is(event_count, registered.length);
 });
+
+/** The handlers of reads, each piece of which runs when the test says so. */
+function handlersOf(group: Partial<PeersApi>) {
+  const pending: (() => void)[] = [];
+  const turns = new ReadTurns((run) => void pending.push(run));
+  const deps = { node: nodeDouble(group), pseudonyms: new Pseudonyms('salt', 'privacy-first') };
+  return { pending, ...playerHandlers(deps, turns) };
+}
+
+const requestOf = (more: object) => ({ query: '', caller: peerView(0), remote: {}, ...more }) as ApiRequest<undefined>;
 
 test('a long match computes its next piece only when other work has had its turn', async () => {
   let pieces = 0;
@@ -63,12 +68,8 @@ test('a long match computes its next piece only when other work has had its turn
     pieces++;
     found.push(undefined);
   };
-  const pending: (() => void)[] = [];
-  const turns = new ReadTurns((run) => void pending.push(run));
-  const deps = { node: nodeDouble({ trusts }), pseudonyms: new Pseudonyms('salt', 'privacy-first') };
-  const { getTrustScores } = playerHandlers(deps, turns);
-  const request = { query: 'ids=a,b,c,d', caller: peerView(0), remote: {} } as ApiRequest<undefined>;
-  const answered = Promise.resolve(getTrustScores(request));
+  const { pending, getTrustScores } = handlersOf({ trusts });
+  const answered = Promise.resolve(getTrustScores(requestOf({ query: 'ids=a,b,c,d' })));
   for (const expected of [1, 2, 3]) {
     await turnOfLoop();
     assert.is(pieces, expected);
@@ -80,16 +81,8 @@ test('a long match computes its next piece only when other work has had its turn
 test('a long read of one player waits for its turn, and a short one does not', async () => {
   let reads = 0;
   const group = { isLongRead: () => true, trust: () => void reads++ };
-  const pending: (() => void)[] = [];
-  const turns = new ReadTurns((run) => void pending.push(run));
-  const deps = { node: nodeDouble(group), pseudonyms: new Pseudonyms('salt', 'privacy-first') };
-  const { getTrustScore, getVerdict } = playerHandlers(deps, turns);
-  const request = {
-    params: { id: 'a' },
-    query: '',
-    caller: peerView(0),
-    remote: {},
-  } as unknown as ApiRequest<undefined>;
+  const { pending, getTrustScore, getVerdict } = handlersOf(group);
+  const request = requestOf({ params: { id: 'a' } });
   const answers = [getTrustScore, getVerdict].map((read) => Promise.resolve(read(request)));
   for (const expected of [0, 1, 2]) {
     await turnOfLoop();
@@ -98,8 +91,7 @@ test('a long read of one player waits for its turn, and a short one does not', a
   }
   for (const answer of answers) assert.is((await answer).status, 404);
   group.isLongRead = () => false;
-  const short = playerHandlers({ ...deps, node: nodeDouble(group) }, turns);
-  assert.is((short.getVerdict(request) as ApiReply).status, 404);
+  assert.is((handlersOf(group).getVerdict(request) as ApiReply).status, 404);
   assert.is(reads, 3);
 });
 

@@ -3,21 +3,13 @@ import { hash } from 'node:crypto';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { asksOf, type Values } from '../../../src/operations/table.js';
-import { startTestNode, type TestNode } from '../../support/node.js';
-import { type Frame, StreamReader } from '../../support/stream-reader.js';
+import { startTestNode } from '../../support/node.js';
+import { type Frame, liveReader } from '../../support/stream-reader.js';
 import { ask } from '../exchange.js';
 import { newPlayer, type PeerClient, registerPeer } from '../peer-client.js';
 
 const salt = 'a salt of sixteen bytes';
 const reason = 'both servers banned the player';
-
-async function readerOf(node: TestNode, { key }: PeerClient): Promise<StreamReader> {
-  const reader = new StreamReader(key);
-  const live = reader.next(({ event }) => event === 'heartbeat');
-  await reader.connect(node.url);
-  await live;
-  return reader;
-}
 
 test('a refused erasure tells its reason to the peer that asked, in the stream and beside its events', async () => {
   await using node = await startTestNode({ GROUP_SALT: salt, ERASURE_MODE: 'operator' });
@@ -40,21 +32,22 @@ test('a refused erasure tells its reason to the peer that asked, in the stream a
     [[asking.peerId, 'Asking', 'operator_mode']],
   );
   assert.equal([pending?.evidence?.peers, pending?.evidence?.direction], [2, 'lowering']);
-  const readers = [await readerOf(node, asking), await readerOf(node, other)];
+  await using reader = await liveReader(node.url, asking.key);
+  await using foreign = await liveReader(node.url, other.key);
   const isNews = ({ event, data }: Frame): boolean =>
     event === 'change' && data.changes.some((row: object) => 'erasure_refused' in row);
-  const notified = readers[0]!.next(isNews);
+  const notified = reader.next(isNews);
   assert.ok((await operator('erase-refuse', { subject_hash, reason, by: 'alice' })).ok);
   await notified;
-  const { data } = readers[0]!.frames.find(isNews)!;
+  const { data } = reader.frames.find(isNews)!;
   assert.is(data.changes.find((row: object) => 'erasure_refused' in row).erasure_refused, reason);
   assert.is((await refusalFor(asking)).reason, reason);
   assert.is(await refusalFor(other), undefined);
   assert.equal(await listed(), []);
-  const again = await readerOf(node, asking);
+  await using again = await liveReader(node.url, asking.key);
   const rows = again.frames.flatMap((frame) => frame.data?.players ?? []);
   assert.is(rows.find((row: { subject_hash: string }) => row.subject_hash === subject_hash)?.erasure_refused, reason);
-  assert.is(readers[1]!.frames.some(isNews), false, 'another peer sees nothing');
+  assert.is(foreign.frames.some(isNews), false, 'another peer sees nothing');
   const { body } = await ask(node.url, '/api/v1/audit?limit=200', { key: other.key });
   const [entry] = body.data.filter(({ action }: { action: string }) => action === 'erasure_refused');
   assert.is(entry.actor, 'operator:alice');
@@ -65,7 +58,6 @@ test('a refused erasure tells its reason to the peer that asked, in the stream a
   assert.is(!twice.ok && twice.code, 'subject_not_found');
   assert.is((await request()).status, 202, 'the peer may ask again');
   assert.is(await refusalFor(asking), undefined);
-  for (const reader of [...readers, again]) await reader.close();
 });
 
 test.run();

@@ -10,10 +10,10 @@ import { type Answer, ask } from '../exchange.js';
 import { newPlayer, type PeerClient, registerPeer } from '../peer-client.js';
 
 const salt = 'a salt of sixteen bytes';
+const hashOf = (player: string): string => hash('sha256', player + salt, 'hex');
 
 async function erase(node: TestNode, peer: PeerClient, player: string): Promise<Answer> {
-  const path = `/api/v1/subjects/${hash('sha256', player + salt, 'hex')}`;
-  return ask(node.url, path, { method: 'DELETE', key: peer.key });
+  return ask(node.url, `/api/v1/subjects/${hashOf(player)}`, { method: 'DELETE', key: peer.key });
 }
 
 async function reported(...peers: readonly PeerClient[]): Promise<string> {
@@ -41,17 +41,12 @@ test('erasures of players whom others reported are counted per peer, in the audi
     assert.equal([countOf(one), countOf(other)], [2, 0], ERASURE_MODE);
     const { body } = await ask(node.url, '/api/v1/audit?limit=200', { key: other.key });
     const noted = body.data.filter(({ action }: Answer['body']) => action === 'shared_erasure_asked');
+    const expected = [1, 2].map((count) => `${one.peerId}: ${count} so far`);
     assert.equal(
-      noted.map(({ actor, target }: Answer['body']) => [actor, target]),
-      [
-        [one.peerId, '1 so far'],
-        [one.peerId, '2 so far'],
-      ],
+      noted.map(({ actor, target }: Answer['body']) => `${actor}: ${target}`),
+      expected,
     );
-    await node.group.confirmErasure(
-      Buffer.from(hash('sha256', (await reported(one, other)) + salt), 'hex'),
-      'operator',
-    );
+    await node.group.confirmErasure(Buffer.from(hashOf(await reported(one, other)), 'hex'), 'operator');
     assert.is(countOf(one), 2, 'what the operator erases counts for nobody');
   }
 });
@@ -85,13 +80,13 @@ test('the answer to a refused erasure states whose quota is used up', async () =
   const peers: PeerClient[] = [];
   for (let i = 0; i < 11; i++) peers.push(await registerPeer(node.url, `Peer ${i}`));
   for (const peer of peers.slice(0, 10)) assert.is((await erase(node, peer, await reported(peer))).status, 200);
-  const own = await erase(node, peers[0]!, await reported(peers[0]!));
-  assert.equal(
-    [own.status, own.body.code, own.body.details],
-    [429, 'erasure_quota_exceeded', { quota: 'peer', per_day: 1 }],
-  );
-  const all = await erase(node, peers[10]!, await reported(peers[10]!));
-  assert.equal([all.status, all.body.details], [429, { quota: 'group', per_day: 10 }]);
+  for (const [peer, details] of [
+    [peers[0]!, { quota: 'peer', per_day: 1 }],
+    [peers[10]!, { quota: 'group', per_day: 10 }],
+  ] as const) {
+    const { status, body } = await erase(node, peer, await reported(peer));
+    assert.equal([status, body.code, body.details], [429, 'erasure_quota_exceeded', details]);
+  }
 });
 
 test.run();

@@ -3,7 +3,7 @@
  * the schema of its row, its code against the codes of its route, its headers against the rules that hold for all) and
  * noted.
  */
-import { connect } from 'node:net';
+import { connect, type Socket } from 'node:net';
 import { getGlobalDispatcher } from 'undici';
 import * as assert from 'uvu/assert';
 import { errorSchema, problemSchema } from '../../src/contract/error-bodies.js';
@@ -180,6 +180,19 @@ export async function askRaw(
   return split(text).map(({ status, headers, body }) =>
     hold(row.method ?? 'GET', row.path ?? '/', status, headers, Buffer.from(body, 'latin1').toString()),
   );
+}
+
+/** All that comes back on a connection until the other side closes it. The caller closes its half then. */
+export function received(socket: Socket): Promise<string> {
+  return new Promise((resolve) => {
+    let text = '';
+    socket.setEncoding('utf8').on('data', (chunk: string) => {
+      text += chunk;
+    });
+    socket.on('error', () => {});
+    socket.on('end', () => socket.end());
+    socket.on('close', () => resolve(text));
+  });
 }
 
 interface RawAnswer {

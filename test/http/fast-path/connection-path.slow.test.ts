@@ -7,6 +7,7 @@ import { limits } from '../../../src/limits.js';
 import { answersOf } from '../../fuzz/wire.js';
 import { deferred } from '../../support/deferred.js';
 import { until } from '../../support/until.js';
+import { received } from '../exchange.js';
 import { startFace, type TestFace } from '../face.js';
 import { acceptAfter, activeKey } from '../group-double.js';
 import { eventBody } from '../samples.js';
@@ -70,25 +71,13 @@ function group(): Partial<PeersApi> {
 
 /** All that comes back for these pieces, each sent once the one before was taken from the socket. */
 function talk(port: number, pieces: readonly Buffer[], ends: boolean): Promise<string> {
-  return new Promise((resolve, reject) => {
-    let text = '';
-    const socket = connect({ port, host: '127.0.0.1', allowHalfOpen: true, noDelay: true }, () => send(0));
-    const send = (i: number): void => {
-      const piece = pieces[i];
-      if (piece === undefined) {
-        if (ends) socket.end();
-        return;
-      }
-      socket.write(piece, () => setImmediate(() => send(i + 1)));
-    };
-    socket.setEncoding('utf8');
-    socket.on('data', (chunk: string) => {
-      text += chunk;
-    });
-    socket.on('error', reject);
-    socket.on('end', () => socket.end());
-    socket.on('close', () => resolve(text));
-  });
+  const socket = connect({ port, host: '127.0.0.1', allowHalfOpen: true, noDelay: true }, () => send(0));
+  const send = (i: number): void => {
+    const piece = pieces[i];
+    if (piece !== undefined) socket.write(piece, () => setImmediate(() => send(i + 1)));
+    else if (ends) socket.end();
+  };
+  return received(socket);
 }
 
 /** Without what differs from one request to the next. */
@@ -173,31 +162,19 @@ test('a waiting request is unchanged, whatever other connections send meanwhile'
 
 /** All that comes back to one that says no more until it hears something. */
 function asksLate(port: number, before: string, after: string): Promise<string> {
-  return new Promise((resolve, reject) => {
-    let text = '';
-    const socket = connect({ port, host: '127.0.0.1' }, () => socket.write(before));
-    socket.setEncoding('utf8');
-    socket.once('data', () => socket.write(after));
-    socket.on('data', (chunk: string) => {
-      text += chunk;
-    });
-    socket.on('error', reject);
-    socket.on('close', () => resolve(text));
-  });
+  const socket = connect({ port, host: '127.0.0.1' }, () => socket.write(before));
+  socket.once('data', () => socket.write(after));
+  return received(socket);
 }
 
 /** All that comes back to one that asks for so many scores and lets the answers lie for a while. */
 async function readsLate(port: number, asked: number, ms: number): Promise<string> {
-  const socket = connect({ port, host: '127.0.0.1' });
-  socket.pause();
-  socket.on('error', () => {});
+  const socket = connect({ port, host: '127.0.0.1' }).pause();
+  const all = received(socket);
   socket.write(score.repeat(asked - 1) + last);
   await new Promise((resolve) => setTimeout(resolve, ms));
-  const chunks: Buffer[] = [];
-  socket.on('data', (chunk: Buffer) => chunks.push(chunk));
   socket.resume();
-  await new Promise((resolve) => socket.once('close', resolve));
-  return Buffer.concat(chunks).toString('latin1');
+  return all;
 }
 
 for (const fastPath of [true, false]) {

@@ -7,29 +7,12 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { routes } from '../../../src/contract/routes.js';
 import { type Outcome, refused } from '../../../src/errors.js';
-import { createConnectionPath, createFastPath } from '../../../src/http/fast-path/fast-path.js';
+import { createFastPath } from '../../../src/http/fast-path/fast-path.js';
 import type { Endpoints } from '../../../src/http/handlers/endpoints.js';
 import type { Incoming } from '../../../src/http/request/pipeline.js';
 import { okJson } from '../../../src/http/request/reply.js';
 import type { ApiReply, MaybeAsync } from '../../../src/http/request/request.js';
 import type { FastPathDeps } from '../../../src/http/server/server.js';
-
-test('the answers to the requests of one read leave in one write, in their order', async () => {
-  const writes: string[] = [];
-  const duplex = new Duplex({ read() {}, write: (chunk, _, taken) => taken(void writes.push(String(chunk))) });
-  const socket = Object.assign(duplex, { setTimeout: () => socket }) as unknown as Socket;
-  let answered = 0;
-  const fastRoute = { endpoint: { route: routes.getTrustScores, answer: () => okJson(`${++answered}`) }, captures: [] };
-  const deps = { log: pino({ level: 'silent' }), metrics: { requestAnswered() {} }, isDraining: () => false };
-  const work = { isTurnOver: false };
-  createConnectionPath(() => fastRoute, { ...deps, work } as unknown as FastPathDeps).open(socket, () =>
-    assert.unreachable(),
-  );
-  duplex.push('GET /api/v1/trust-scores?ids=a HTTP/1.1\r\nHost: x\r\n\r\n'.repeat(3));
-  await new Promise(setImmediate);
-  const bodies = (text: string) => text.split('HTTP/1.1 200').flatMap((one) => one.split('\r\n\r\n')[1] ?? []);
-  assert.equal(writes.map(bodies), [['1', '2', '3']]);
-});
 
 type Answer = (incoming: Incoming, id: string) => MaybeAsync<ApiReply>;
 
@@ -38,11 +21,19 @@ function connectionOf(
   answer: Answer = ({ captures }, id) => okJson(JSON.stringify([id, ...captures])),
   work: FastPathDeps['work'] = { isTurnOver: false },
 ) {
-  const state = { text: '', left: undefined as string | undefined, isEnded: false, isDraining: false, isReading: true };
+  const state = {
+    text: '',
+    writes: 0,
+    left: undefined as string | undefined,
+    isEnded: false,
+    isDraining: false,
+    isReading: true,
+  };
   const codes: string[] = [];
   const untaken: (() => void)[] = [];
   const write = (chunk: Buffer, _: string, taken: () => void) => {
     state.text += chunk.toString('latin1');
+    state.writes += 1;
     if (state.isReading) taken();
     else untaken.push(taken);
   };
@@ -70,6 +61,13 @@ const get = (target: string, fields = '') => `GET ${target} HTTP/1.1\r\nHost: x\
 const post = (target: string, body: string, fields = 'Content-Type: application/json\r\n') =>
   `POST ${target} HTTP/1.1\r\nHost: x\r\n${fields}Content-Length: ${body.length}\r\n\r\n${body}`;
 const score = get('/api/v1/players/a/trust-score');
+
+test('the answers to the requests of one read leave in one write, in their order', async () => {
+  let answered = 0;
+  const { state, bodies, send } = connectionOf(() => okJson(`${++answered}`));
+  await send(score.repeat(3));
+  assert.equal([bodies(), state.writes], [['1', '2', '3'], 1]);
+});
 
 test('requests of one read take turns with other callers, are all answered, and keep the connection', async () => {
   let answered = 0;

@@ -15,7 +15,7 @@ import { limits } from '../../../src/limits.js';
 import { closing } from '../../support/closing.js';
 import { deferred } from '../../support/deferred.js';
 import { until } from '../../support/until.js';
-import { ask, askRaw } from '../exchange.js';
+import { ask, askRaw, received } from '../exchange.js';
 import { type FaceOptions, startFace } from '../face.js';
 import { activeKey, groupDouble } from '../group-double.js';
 import { sampleOf } from './sample-of.js';
@@ -90,16 +90,12 @@ test('a request that breaks off is counted with the answer of its caller, and on
   for (const type of ['application/json', 'application/json; charset=utf-8']) {
     const { metrics, face } = await observedFace();
     const socket = connect(face.port, '127.0.0.1');
-    let text = '';
-    socket.on('data', (chunk) => {
-      text += chunk;
-    });
+    const answer = received(socket);
     const head = `POST /api/v1/events HTTP/1.1\r\nHost: x\r\nX-Peer-API-Key: ${activeKey}\r\nContent-Type: ${type}\r\n`;
     socket.end(`${head}Content-Length: 9\r\n\r\n{"a"`);
-    await once(socket, 'close');
+    assert.match(await answer, /^HTTP\/1\.1 400 /);
     await face.drain();
     await turnOfLoop();
-    assert.match(text, /^HTTP\/1\.1 400 /);
     const counted = (await metrics.text()).match(/^ptf_http_requests_total.*$/gm);
     assert.equal(counted, [
       'ptf_http_requests_total{route="none",method="other",status="400",code="invalid_parameter"} 1',

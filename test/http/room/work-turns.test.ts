@@ -40,42 +40,41 @@ function loopOf() {
       await Promise.resolve();
     }
   };
+  const inTurn = async (waits: Promise<void> | undefined, run: () => void): Promise<void> => {
+    if (waits === undefined) run();
+    else void waits.then(run);
+    await settle();
+  };
   return {
     turns,
     parsed,
     accept: () => (accepted += 1),
     pass: (ms: number) => (nowMs += ms),
     async body({ holder, events = full, ms = 0, valid = events }: Body): Promise<void> {
-      const parse = (): void => {
+      await inTurn(turns.nextBody(holderOf(holder), events), () => {
         parsed.push(holder);
         nowMs += ms;
         if (valid !== null) turns.parsed(valid);
-      };
-      const waits = turns.nextBody(holderOf(holder), events);
-      if (waits === undefined) parse();
-      else void waits.then(parse);
-      await settle();
+      });
     },
     async read(holder: string, ms = 0): Promise<void> {
-      const answer = (): void => {
+      await inTurn(turns.nextRead(holderOf(holder)), () => {
         parsed.push(`read of ${holder}`);
         nowMs += ms;
-      };
-      const waits = turns.nextRead(holderOf(holder));
-      if (waits === undefined) answer();
-      else void waits.then(answer);
-      await settle();
+      });
     },
     settle,
-    /** Runs what is due, and the next turn. */
-    async turn(): Promise<void> {
-      const now = due.filter(({ atMs }) => atMs <= nowMs);
-      for (const one of now) due.splice(due.indexOf(one), 1);
-      for (const { run } of now) run();
-      const next = loopTurns;
-      loopTurns = [];
-      for (const run of next) run();
-      await settle();
+    /** Runs what is due, and the next turns. */
+    async turn(times = 1): Promise<void> {
+      for (let n = 0; n < times; n++) {
+        const now = due.filter(({ atMs }) => atMs <= nowMs);
+        for (const one of now) due.splice(due.indexOf(one), 1);
+        for (const { run } of now) run();
+        const next = loopTurns;
+        loopTurns = [];
+        for (const run of next) run();
+        await settle();
+      }
     },
     isIdle: () => loopTurns.length === 0,
   };
@@ -98,8 +97,7 @@ test('bodies are parsed at once for a while, then the others wait for the next t
   for (let n = 0; n < 5; n++) await body({ holder: 'flood', ...slow });
   assert.equal(parsed, ['flood', 'flood'], 'the time of a turn');
   await body({ holder: 'other', ...slow });
-  await turn();
-  await turn();
+  await turn(2);
   assert.equal(parsed.slice(2).toSorted(), ['flood', 'flood', 'flood', 'other']);
   assert.ok(parsed.indexOf('other') < 5, parsed.join(' '));
   await turn();
@@ -165,8 +163,7 @@ test('bodies that wait when their peer is throttled wait as long, and keep their
   await body({ holder: 'first', ms: limits.workTurnMs });
   for (let n = 0; n < 3; n++) await body({ holder: 'bad', ms: 10, valid: 0 });
   assert.is(turns.eventsOf(holderOf('bad')), 3 * full);
-  await turn();
-  await turn();
+  await turn(2);
   assert.equal(parsed, ['first', 'bad']);
   assert.is(turns.eventsOf(holderOf('bad')), 2 * full);
   await body({ holder: 'bad' });
@@ -182,9 +179,9 @@ test('long reads take turns too, and their time throttles nobody', async () => {
   assert.is(parsed.length, 2);
   await body({ holder: 'flood', events: 1 });
   await read('other');
-  for (let n = 0; n < 3; n++) await turn();
+  await turn(3);
   assert.ok(parsed.includes('read of other'), parsed.join(', '));
-  for (let n = 0; n < 3; n++) await turn();
+  await turn(3);
   assert.is(parsed.filter((name) => name === 'flood').length, 1);
   await body({ holder: 'bad', ms: 10, valid: null });
   await turn();
@@ -196,7 +193,7 @@ test('reads of one holder wait for no other holder more than once', async () => 
   const { parsed, read, turn } = loopOf();
   for (let n = 0; n < 50; n++) await read('flood', limits.workTurnMs);
   await read('other');
-  for (let n = 0; n < 6; n++) await turn();
+  await turn(6);
   assert.ok(parsed.includes('read of other'), parsed.join(', '));
 });
 
@@ -230,8 +227,7 @@ test('at the end of a node nobody is throttled', async () => {
   const { turns, parsed, body, turn } = loopOf();
   for (let n = 0; n < 3; n++) await body({ holder: 'bad', ms: 10, valid: null });
   turns.endThrottling();
-  await turn();
-  await turn();
+  await turn(2);
   await body({ holder: 'bad' });
   assert.is(parsed.length, 4);
 });

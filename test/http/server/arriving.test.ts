@@ -132,13 +132,13 @@ test('a node that was stopped between two looks closes no connection', () => {
 test('half-sent bodies block no batch of another peer, and end with 408, on the fast path and through Koa', async () => {
   const peers = [activeKey, 'ptf_dev_other'].map((key, index) => ({ key, view: peerView(index) }));
   const byDigest = new Map(peers.map(({ key, view }) => [hash('sha256', key, 'hex'), view]));
-  const head = `POST /api/v1/events/batch HTTP/1.1\r\nHost: x\r\nX-Peer-API-Key: ${activeKey}\r\nContent-Type: application/json\r\n`;
-  const halves = [`Content-Length: ${limits.batchBodyBytes}\r\n\r\n{`, 'Transfer-Encoding: chunked\r\n\r\n1\r\n{\r\n'];
+  const whole = batchHead(limits.batchBodyBytes);
+  const halves = [`${whole}{`, `${whole.replace(/Content-Length: .*/, 'Transfer-Encoding: chunked')}1\r\n{\r\n`];
   for (const fastPath of [true, false]) {
     await using face = await startFace({ fastPath, group: { peerByKeyDigest: (digest) => byDigest.get(digest) } });
     const answers = halves.flatMap((half) =>
       Array.from({ length: limits.arrivingBytes / limits.batchBodyBytes }, async () => {
-        const [answer] = await askRaw(face.port, [head + half], { method: 'POST', path: '/api/v1/events/batch' });
+        const [answer] = await askRaw(face.port, [half], { method: 'POST', path: '/api/v1/events/batch' });
         return answer?.status;
       }),
     );
@@ -175,24 +175,40 @@ class Sockets extends Array<Socket> implements Disposable {
   }
 }
 
+/** A connection that is cut off with the block of `sockets`. */
+function opened(port: number, sockets: Sockets): Socket {
+  const socket = connect(port, '127.0.0.1').on('error', () => undefined);
+  sockets.push(socket);
+  return socket;
+}
+
 /** Sends a body that is read and refused, and leaves the connection open. */
-async function send(port: number, body: Buffer): Promise<Socket> {
-  const socket = connect(port, '127.0.0.1');
+async function send(port: number, sockets: Sockets, body: Buffer): Promise<void> {
+  const socket = opened(port, sockets);
   socket.write(batchHead(body.length));
   socket.write(body);
   const [answer] = (await once(socket, 'data')) as [Buffer];
   assert.match(answer.toString(), /^HTTP\/1\.1 400 /);
-  return socket;
+}
+
+/** Memory of the heap that each of `count` requests keeps, after some that fill what all of them share. */
+async function keptBytes(before: number, count: number, request: () => Promise<void>): Promise<number> {
+  for (let i = 0; i < before; i++) await request();
+  collect();
+  const { heapUsed } = process.memoryUsage();
+  for (let i = 0; i < count; i++) await request();
+  collect();
+  return (process.memoryUsage().heapUsed - heapUsed) / count;
 }
 
 test('an idle connection retains nothing of the body that it sent', async () => {
   await using face = await startFace();
   const body = Buffer.from(JSON.stringify('x'.repeat(1_000_000)));
   using sockets = new Sockets();
-  sockets.push(await send(face.port, body));
+  await send(face.port, sockets, body);
   collect();
   const before = process.memoryUsage().arrayBuffers;
-  for (let i = 0; i < 24; i++) sockets.push(await send(face.port, body));
+  for (let i = 0; i < 24; i++) await send(face.port, sockets, body);
   // Referenced memory never goes; memory that waits to be freed does.
   await until(() => {
     collect();
@@ -207,9 +223,8 @@ test('nor anything of a long answer', async () => {
   const body = JSON.stringify({ events: Array.from({ length: 100 }, () => eventBody()) });
   using sockets = new Sockets();
   using heads = countHeads();
-  const open = async (): Promise<void> => {
-    const socket = connect(face.port, '127.0.0.1');
-    sockets.push(socket);
+  const kept = await keptBytes(5, 30, async () => {
+    const socket = opened(face.port, sockets);
     socket.write(batchHead(body.length));
     await until(() => heads.count === sockets.length);
     socket.write(body);
@@ -219,14 +234,7 @@ test('nor anything of a long answer', async () => {
       if ((chunk as Buffer).toString().endsWith(']}')) break;
     }
     assert.ok(bytes > 100_000, `${bytes} bytes`);
-  };
-  for (let i = 0; i < 5; i++) await open();
-  collect();
-  const before = process.memoryUsage().heapUsed;
-  const count = 30;
-  for (let i = 0; i < count; i++) await open();
-  collect();
-  const kept = (process.memoryUsage().heapUsed - before) / count;
+  });
   assert.ok(kept < 50_000, `${kept} bytes of an answer are kept`);
 });
 
@@ -246,13 +254,12 @@ test('a body that came long after its head is gone with the next collection, whi
   const body = JSON.stringify({ events: Array.from({ length: 200 }, () => eventBody()) });
   using sockets = new Sockets();
   const open = async (count: number): Promise<number> => {
-    const opened = Array.from({ length: count }, () => connect(face.port, '127.0.0.1'));
-    sockets.push(...opened);
-    for (const socket of opened) socket.write(batchHead(body.length));
+    const fresh = Array.from({ length: count }, () => opened(face.port, sockets));
+    for (const socket of fresh) socket.write(batchHead(body.length));
     await until(() => heads.count === sockets.length);
     collect();
     collectYoung();
-    for (const socket of opened) {
+    for (const socket of fresh) {
       socket.write(body);
       await once(socket, 'data');
     }
@@ -277,34 +284,25 @@ for (const { way, fastPath, pieces } of ways) {
   test(`nor does one that waits for its commit (${way})`, async () => {
     const { promise: released, resolve: release } = deferred();
     let waiting = 0;
-    await using face = await startFace({
-      fastPath,
-      group: {
-        submit: acceptAfter(() => {
-          waiting += 1;
-          return released;
-        }),
-      },
+    const submit = acceptAfter(() => {
+      waiting += 1;
+      return released;
     });
+    await using face = await startFace({ fastPath, group: { submit } });
     const paddedBytes = 40_000;
     const body = JSON.stringify({ events: [eventBody()] }).padEnd(paddedBytes);
     using sockets = new Sockets();
     using heads = countHeads();
-    const open = async (count: number): Promise<void> => {
-      for (let i = 0; i < count; i++) sockets.push(connect(face.port, '127.0.0.1').on('error', () => undefined));
-      for (const socket of sockets.slice(-count)) socket.write(batchHead(body.length) + (pieces === 1 ? body : ''));
-      if (pieces > 1) await until(() => heads.count === sockets.length);
-      for (const socket of sockets.slice(-count)) if (pieces > 1) socket.write(body);
-      await until(() => waiting === sockets.length);
-    };
     try {
-      await open(10);
-      collect();
-      const before = process.memoryUsage().heapUsed;
-      const count = 60;
-      await open(count);
-      collect();
-      const kept = (process.memoryUsage().heapUsed - before) / count;
+      const kept = await keptBytes(10, 60, async () => {
+        const socket = opened(face.port, sockets);
+        socket.write(batchHead(body.length) + (pieces === 1 ? body : ''));
+        if (pieces > 1) {
+          await until(() => heads.count === sockets.length);
+          socket.write(body);
+        }
+        await until(() => waiting === sockets.length);
+      });
       assert.ok(kept < paddedBytes / 2, `${kept} bytes of a request are kept`);
     } finally {
       release();
@@ -324,7 +322,7 @@ test('an idle connection retains nothing of the bytes that were read from it', a
   };
   using sockets = new Sockets();
   try {
-    for (let i = 0; i < 8; i++) sockets.push(await send(face.port, Buffer.from(JSON.stringify(marked))));
+    for (let i = 0; i < 8; i++) await send(face.port, sockets, Buffer.from(JSON.stringify(marked)));
     assert.is(read.length, sockets.length);
     // The newest stays with the errors that the validator found last.
     await until(() => {

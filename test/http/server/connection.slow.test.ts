@@ -11,7 +11,7 @@ import * as assert from 'uvu/assert';
 import type { PeersApi } from '../../../src/group/api.js';
 import { limits } from '../../../src/limits.js';
 import { deferred } from '../../support/deferred.js';
-import { askRaw } from '../exchange.js';
+import { askRaw, received } from '../exchange.js';
 import { startFace, type TestFace } from '../face.js';
 import { acceptAfter, activeKey } from '../group-double.js';
 import { eventBody } from '../samples.js';
@@ -32,23 +32,16 @@ async function onBothLanes(run: (face: TestFace) => Promise<void>, group: Partia
   }
 }
 
+/** Resolves once the face has answered another connection: it has read what others sent before. */
+async function hasRead({ port }: TestFace): Promise<void> {
+  const [answer] = await askRaw(port, [peersRead], { path: '/api/v1/peers' });
+  assert.is(answer?.status, 200);
+}
+
 function opened(port: number): Promise<Socket> {
   return new Promise((resolve, reject) => {
     const socket = connect({ port, host: '127.0.0.1', allowHalfOpen: true }, () => resolve(socket));
     socket.once('error', reject);
-  });
-}
-
-/** All that comes back until the other side closes. */
-function received(socket: Socket): Promise<string> {
-  return new Promise((resolve) => {
-    let text = '';
-    socket.on('data', (chunk) => {
-      text += String(chunk);
-    });
-    socket.on('error', () => {});
-    socket.on('end', () => socket.end());
-    socket.on('close', () => resolve(text));
   });
 }
 
@@ -120,10 +113,9 @@ test('requests behind a write are answered once and in order, also after the cal
         const socket = await opened(face.port);
         const all = received(socket);
         socket.write(submission() + behind[0]);
-        await askRaw(face.port, [peersRead], { path: '/api/v1/peers' });
+        await hasRead(face);
         socket.end(behind[1] ?? '');
-        // Answered on another connection: all of this one was read.
-        await askRaw(face.port, [peersRead], { path: '/api/v1/peers' });
+        await hasRead(face);
         committed.resolve();
         const expected = [201, ...behind.map((one) => (one === score ? 404 : 200))];
         assert.equal(statusesIn(await all), expected, behind.join(''));
@@ -174,10 +166,7 @@ test('a caller that sends CONNECT after an event and resets early ends no other 
       await submitted.promise;
       socket.resetAndDestroy();
       await gone;
-      for (let again = 0; again < 3; again++) {
-        const [answer] = await askRaw(face.port, [peersRead], { path: '/api/v1/peers' });
-        assert.is(answer?.status, 200);
-      }
+      for (let again = 0; again < 3; again++) await hasRead(face);
       commit.resolve();
     },
     { submit },
@@ -204,8 +193,7 @@ test('a caller that hangs up in its body is no internal error', async () => {
     const plain = await opened(face.port);
     const plainGone = received(plain);
     plain.write(`${submissionHead}Content-Length: 100\r\n\r\n{`);
-    // A second request, answered, shows that the first was read.
-    await askRaw(face.port, [peersRead], { path: '/api/v1/peers' });
+    await hasRead(face);
     socket.destroy();
     plain.destroy();
     await Promise.all([gone, plainGone]);
@@ -225,7 +213,7 @@ test('draining lets a request arrive that has begun, and answers one that takes 
     const [slow, stuck, silent] = [await opened(face.port), await opened(face.port), await opened(face.port)];
     const answers = [slow, stuck, silent].map(received);
     for (const socket of [slow, stuck]) socket.write(head + text.slice(0, 10));
-    await askRaw(face.port, [peersRead], { path: '/api/v1/peers' });
+    await hasRead(face);
     const drained = face.drain();
     // Longer than until the first sweep over the connections, and long before the last.
     setTimeout(() => slow.write(text.slice(10)), limits.connectionsCheckingIntervalMs + 100);
@@ -243,7 +231,7 @@ test('a request that arrived completely while the process was stopped is answere
     const socket = await opened(face.port);
     const answer = received(socket);
     socket.write(`${submissionHead}Content-Length: ${text.length}\r\n\r\n${text.slice(0, 10)}`);
-    await askRaw(face.port, [peersRead], { path: '/api/v1/peers' });
+    await hasRead(face);
     const startedAt = performance.now();
     const drained = face.drain();
     await new Promise((resolve) => setTimeout(resolve, limits.connectionsCheckingIntervalMs + 100));
@@ -327,11 +315,7 @@ test('a body that is announced, not sent and read by no route blocks no new call
       // Its head was read.
       await once(socket, 'data');
     }
-    const answers = await askRaw(face.port, [peersRead], { path: '/api/v1/peers' });
-    assert.equal(
-      answers.map(({ status }) => status),
-      [200],
-    );
+    await hasRead(face);
   }
 });
 

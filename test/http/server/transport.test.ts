@@ -1,12 +1,11 @@
 /** Bytes on the wire: heads and bodies that no client library would send, and what closes a connection. */
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
-import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { limits } from '../../../src/limits.js';
 import { until } from '../../support/until.js';
-import { ask, askRaw } from '../exchange.js';
+import { ask, askRaw, received } from '../exchange.js';
 import { startFace, type TestFace } from '../face.js';
 import { activeKey, unobserved } from '../group-double.js';
 import { eventBody } from '../samples.js';
@@ -60,10 +59,8 @@ test('bytes that are not HTTP get 400 in the form of every error, and the connec
 test('a caller that asks for a tunnel and hangs up does no harm', async () => {
   const tunnels = Array.from({ length: 50 }, async () => {
     const socket = connect(face.port, '127.0.0.1');
-    socket.on('error', () => {});
-    const closed = new Promise((resolve) => socket.once('close', resolve));
     socket.once('connect', () => socket.write(`CONNECT a:1 HTTP/1.1\r\n${host}\r\n`, () => socket.resetAndDestroy()));
-    await closed;
+    await received(socket);
   });
   await Promise.all(tunnels);
   assert.is((await ask(face.url, '/api/v1/health')).status, 200);
@@ -87,17 +84,12 @@ test('a tunnel is opened for a node that may have it, however its head arrives',
   const answered = async (pieces: readonly string[]) => {
     served = undefined;
     const socket = connect(taking.port, '127.0.0.1');
-    let text = '';
-    socket.on('data', (chunk) => {
-      text += chunk.toString();
-    });
-    const closed = once(socket, 'close');
+    const all = received(socket);
     for (const piece of pieces) {
       await until(() => served?.bytesRead === socket.bytesWritten);
       socket.write(piece);
     }
-    await closed;
-    return text.slice(0, 'HTTP/1.1 400'.length);
+    return (await all).slice(0, 'HTTP/1.1 400'.length);
   };
   const head = (authority: string) => `CONNECT ${authority}:1 HTTP/1.1\r\n${host}`;
   assert.is(await answered([`${head('a')}\r\nrest`]), 'tunnel');
@@ -113,14 +105,9 @@ test('only so many requests for a tunnel get an answer in a second; the others a
   let counted = 0;
   await using flooded = await startFace({ metrics: { ...unobserved, requestAnswered: () => void counted++ } });
   const ends = Array.from({ length: 3 * max }, async () => {
-    const socket = connect(flooded.port, '127.0.0.1').on('error', () => {});
-    let bytes = 0;
-    socket.on('data', (chunk) => {
-      bytes += chunk.length;
-    });
+    const socket = connect(flooded.port, '127.0.0.1');
     socket.write(`CONNECT a:1 HTTP/1.1\r\n${host}\r\n`);
-    await new Promise((resolve) => socket.once('close', resolve));
-    return bytes > 0;
+    return (await received(socket)) !== '';
   });
   const answered = (await Promise.all(ends)).filter(Boolean).length;
   // The second may end meanwhile.
@@ -189,34 +176,24 @@ test('an invalid chunk is 400', async () => {
   assert.equal(await codes(pieces, events), [[400, 'invalid_parameter']]);
 });
 
+/** Reads no further than the first answer. */
+const untilAnswered = { ...events, until: (text: string) => text.includes('}') };
+
 test('a body that is too long is 413 as soon as that is known, and the connection ends', async () => {
-  const declared = await askRaw(face.port, [submission(`Content-Length: ${limits.eventBodyBytes + 1}\r\n`)], {
-    ...events,
-    until: (text) => text.includes('}'),
-  });
-  assert.equal(
-    declared.map((one) => [one.status, one.headers.connection]),
-    [[413, 'close']],
-  );
-  const huge = await askRaw(face.port, [submission('Content-Length: 99999999999999999999\r\n')], {
-    ...events,
-    until: (text) => text.includes('}'),
-  });
-  assert.equal(
-    huge.map((one) => one.status),
-    [400],
-  );
   const chunk = `1000\r\n${'a'.repeat(0x1000)}\r\n`;
-  const flood = Array.from({ length: 300 }, () => chunk);
-  const chunked = await askRaw(
-    face.port,
-    [submission('Transfer-Encoding: chunked\r\n'), ...flood, '0\r\n\r\n'],
-    events,
-  );
-  assert.equal(
-    chunked.map((one) => [one.status, one.headers.connection]),
-    [[413, 'close']],
-  );
+  const flood = [submission('Transfer-Encoding: chunked\r\n'), ...Array(300).fill(chunk), '0\r\n\r\n'];
+  for (const [pieces, row] of [
+    [[submission(`Content-Length: ${limits.eventBodyBytes + 1}\r\n`)], untilAnswered],
+    [flood, events],
+  ] as const) {
+    const answers = await askRaw(face.port, pieces, row);
+    assert.equal(
+      answers.map(({ status, headers }) => [status, headers.connection]),
+      [[413, 'close']],
+    );
+  }
+  const huge = submission('Content-Length: 99999999999999999999\r\n');
+  assert.equal(await codes([huge], untilAnswered), [[400, 'invalid_parameter']]);
 });
 
 const expect = 'Expect: 100-continue\r\n';
@@ -225,14 +202,8 @@ test('a caller that expects 100 gets it, or is refused before it sends the body'
   const text = JSON.stringify(eventBody());
   const pieces = [submission(`Content-Length: ${text.length}\r\n${expect}${close}`), text];
   assert.equal(await codes(pieces, events), [[201]]);
-  const refused = await askRaw(face.port, [submission(`Content-Length: 9000000\r\n${expect}`)], {
-    ...events,
-    until: (received) => received.includes('}'),
-  });
-  assert.equal(
-    refused.map((one) => one.status),
-    [413],
-  );
+  const refused = [submission(`Content-Length: 9000000\r\n${expect}`)];
+  assert.equal(await codes(refused, untilAnswered), [[413, 'payload_too_large']]);
 });
 
 test('a caller that sends Expect with a long body that no route reads gets 100 Continue', async () => {
@@ -263,20 +234,6 @@ test('requests before a tunnel are answered before the tunnel is refused', async
   const event = JSON.stringify(eventBody());
   const write = `${submission(`Content-Length: ${event.length}\r\n`)}${event}`;
   assert.equal(await codes([write + write + tunnel], events), [[201], [201], [400, 'invalid_parameter']]);
-});
-
-test('a request for another protocol gets an answer that ends the connection', async () => {
-  const upgrade = `GET /api/v1/health HTTP/1.1\r\n${host}Connection: upgrade\r\nUpgrade: websocket\r\n\r\n`;
-  const next = `GET /api/v1/peers HTTP/1.1\r\n${host}\r\n`;
-  const garbage = `${upgrade.replace('Connection: upgrade\r\n', '')}GET #x HTTP/1.1\r\n\r\n`;
-  for (const bytes of [upgrade + next, garbage]) {
-    const answers = await askRaw(face.port, [bytes], { path: '/api/v1/health' });
-    assert.equal(
-      answers.map(({ status, headers }) => [status, headers.connection]),
-      [[200, 'close']],
-      bytes,
-    );
-  }
 });
 
 test('a log line has the route and never the address, an id or a key', async () => {

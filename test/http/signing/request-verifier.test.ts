@@ -1,6 +1,6 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { routes } from '../../../src/contract/routes.js';
+import { type Route, routes } from '../../../src/contract/routes.js';
 import type { PeerView } from '../../../src/group/api.js';
 import type { HttpDeps } from '../../../src/http/deps.js';
 import { RequestVerifier, type Verified } from '../../../src/http/signing/request-verifier.js';
@@ -40,14 +40,24 @@ interface Around {
   readonly verifySignatures?: HttpDeps['verifySignatures'];
 }
 
+/** The check of a request by a verifier: of an event that peer 1 writes, where nothing else is said. */
 function verifier({
   requestSigning = 'optional',
   clock = Date,
   hasErasedSince = () => false,
   verifySignatures = async (batch) => verifyNow(batch),
-}: Around = {}): RequestVerifier {
+}: Around = {}) {
   const deps = { settings: { requestSigning }, clock, node: { group: { hasErasedSince } }, verifySignatures };
-  return new RequestVerifier(deps as unknown as HttpDeps);
+  const checks = new RequestVerifier(deps as unknown as HttpDeps);
+  const check = (
+    request: SignedRequest,
+    by: PeerView | null = peer(1),
+    route: Route = routes.submitEvent,
+    remote = open,
+  ) => checks.check(route, request, by, remote);
+  const result = (...given: Parameters<typeof check>) => resultOf(check(...given));
+  const erases = (request: SignedRequest) => result(request, peer(1), routes.eraseSubject);
+  return { check, result, erases };
 }
 
 /** The result of a check: `unchecked`, a check of the body, or the code of the refusal. */
@@ -63,19 +73,20 @@ test('signatures are verified peer by peer in turn, however many one sends', asy
     verified.push(...batch.map(({ publicKey }) => publicKey));
     return verifyNow(batch);
   };
-  const checks = verifier({ verifySignatures });
+  const { check } = verifier({ verifySignatures });
   const other = newSigningKey();
   const [request, ofOther] = [await signedEvent(), await signedEvent({}, other)];
-  const many = Array.from({ length: 3 }, () => checks.check(routes.submitEvent, request, peer(1), open));
-  const one = checks.check(routes.submitEvent, ofOther, peer(2, other.publicKey), open);
+  const many = Array.from({ length: 3 }, () => check(request));
+  const one = check(ofOther, peer(2, other.publicKey));
   await Promise.all([...many, one]);
   assert.equal(verified, [key.publicKey, other.publicKey, key.publicKey, key.publicKey]);
 });
 
 test('a caller that has left gets no verification', async () => {
-  const remote = { destroyed: true };
-  const outcome = await verifier().check(routes.submitEvent, await signedEvent(), peer(1), remote);
-  assert.is(outcome.ok, false);
+  const gone = { destroyed: true };
+  const verifySignatures = () => assert.unreachable() as never;
+  const { check } = verifier({ verifySignatures });
+  assert.is((await check(await signedEvent(), peer(1), routes.submitEvent, gone)).ok, false);
 });
 
 test('only writes of a peer are checked: of one with a public key, or of all if the node requires it', async () => {
@@ -93,21 +104,19 @@ test('only writes of a peer are checked: of one with a public key, or of all if 
     ['required', submitEvent, withoutKey, 'signature_missing'],
   ] as const;
   for (const [requestSigning, route, caller, expected] of cases) {
-    const result = await resultOf(verifier({ requestSigning }).check(route, unsigned, caller, open));
+    const result = await verifier({ requestSigning }).result(unsigned, caller, route);
     assert.is(result, expected, `${requestSigning} ${route.path} ${caller?.publicKey}`);
   }
-  const refusal = await verifier({ requestSigning: 'required' }).check(submitEvent, unsigned, withoutKey, open);
+  const refusal = await verifier({ requestSigning: 'required' }).check(unsigned, withoutKey);
   const text = 'writes must be signed, and no public key of this peer is registered';
   assert.is(refusal.ok || refusal.text, text);
 });
 
 test('a signature holds for the key of its peer, its request and either scheme', async () => {
-  const checks = verifier();
-  const { submitEvent } = routes;
+  const { result } = verifier();
   const request = await signedEvent();
   const other = newSigningKey();
   const ofOther = await signedEvent({}, other);
-  const result = (signed: SignedRequest, by = peer(1)) => resultOf(checks.check(submitEvent, signed, by, open));
   const withField = (name: string, change: (value: string) => string) => {
     const headers: Record<string, string> = { ...request.headers };
     return { ...request, headers: { ...headers, [name]: change(headers[name]!) } };
@@ -136,30 +145,28 @@ test('a signature holds for the key of its peer, its request and either scheme',
 });
 
 test('a signature is used up by the body that it signs, and by no other', async () => {
-  const checks = verifier();
+  const { check, result } = verifier();
   const request = await signedEvent();
-  const first = await checks.check(routes.submitEvent, request, peer(1), open);
-  const second = await checks.check(routes.submitEvent, request, peer(1), open);
+  const [first, second] = [await check(request), await check(request)];
   if (!first.ok || !second.ok) throw new Error('the signature was refused');
   assert.is(first.value?.([Buffer.from('{"a":1}')])?.code, 'signature_invalid');
   assert.is(first.value?.([Buffer.from('{}')]), undefined);
   assert.is(second.value?.([Buffer.from('{}')])?.code, 'signature_replayed', 'the same request at the same time');
-  assert.is(await resultOf(checks.check(routes.submitEvent, request, peer(1), open)), 'signature_replayed');
+  assert.is(await result(request), 'signature_replayed');
   const { 'content-digest': _left, ...headers } = (await signedEvent()).headers as Record<string, string>;
-  const withoutDigest = { ...request, headers };
-  const refusal = await checks.check(routes.submitEvent, withoutDigest, peer(1), open);
+  const refusal = await check({ ...request, headers });
   assert.is(refusal.ok || refusal.text, 'Content-Digest must state the sha-256 or sha-512 of the body');
 });
 
 test("a request without a body uses up its signature at once, and the node's clock decides its age", async () => {
   let nowMs = 1_800_000_000_999;
-  const checks = verifier({ clock: { now: () => nowMs } });
+  const { erases } = verifier({ clock: { now: () => nowMs } });
   const request = await signedErasure(1_800_000_000 - limits.signatureWindowS);
-  assert.is(await resultOf(checks.check(routes.eraseSubject, request, peer(1), open)), 'unchecked');
-  assert.is(await resultOf(checks.check(routes.eraseSubject, request, peer(1), open)), 'signature_replayed');
+  assert.is(await erases(request), 'unchecked');
+  assert.is(await erases(request), 'signature_replayed');
   const late = await signedErasure(1_800_000_000 - limits.signatureWindowS);
   nowMs += 1;
-  assert.is(await resultOf(checks.check(routes.eraseSubject, late, peer(1), open)), 'signature_expired');
+  assert.is(await erases(late), 'signature_expired');
 });
 
 test('an erasure signed before a restart is refused if its peer erased since that signature is valid', async () => {
@@ -167,26 +174,21 @@ test('an erasure signed before a restart is refused if its peer erased since tha
   const asked: unknown[] = [];
   const hasErasedSince = (caller: PeerView, fromMs: number) => asked.push([caller.index, fromMs]) > 0;
   const clock = { now: () => startedS * 1000 };
-  const checks = verifier({ clock, hasErasedSince });
-  assert.is(
-    await resultOf(checks.check(routes.eraseSubject, await signedErasure(startedS), peer(1), open)),
-    'unchecked',
-  );
+  const { check, result, erases } = verifier({ clock, hasErasedSince });
+  assert.is(await erases(await signedErasure(startedS)), 'unchecked');
   const early = await signedErasure(startedS - 1);
-  const refusal = await checks.check(routes.eraseSubject, early, peer(1), open);
+  const refusal = await check(early, peer(1), routes.eraseSubject);
   assert.equal(refusal.ok || [refusal.code, refusal.text], [
     'signature_replayed',
     'the node restarted after this erasure was signed; sign the request again',
   ]);
   assert.equal(asked, [[1, (startedS - 1 - limits.signatureWindowS) * 1000]]);
-  const without = verifier({ clock });
-  assert.is(await resultOf(without.check(routes.eraseSubject, early, peer(1), open)), 'unchecked');
+  assert.is(await verifier({ clock }).erases(early), 'unchecked');
   const within = verifier({ clock: { now: () => startedS * 1000 + 1 }, hasErasedSince });
-  const inSecondOf = (created: number) =>
-    signedErasure(created).then((one) => resultOf(within.check(routes.eraseSubject, one, peer(1), open)));
+  const inSecondOf = async (created: number) => within.erases(await signedErasure(created));
   assert.equal([await inSecondOf(startedS), await inSecondOf(startedS + 1)], ['signature_replayed', 'unchecked']);
   const event = await signedEvent({ created: startedS - 1 });
-  assert.is(await resultOf(checks.check(routes.submitEvent, event, peer(1), open)), 'body', 'not an erasure');
+  assert.is(await result(event), 'body', 'not an erasure');
 });
 
 test.run();

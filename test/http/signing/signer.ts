@@ -26,11 +26,8 @@ export interface Unsigned {
 
 export interface HowSigned {
   readonly fields?: readonly string[];
-  /** Seconds since 1970; null: without the parameter. */
-  readonly created?: number | null;
-  readonly expires?: number;
-  readonly nonce?: string;
-  readonly alg?: string;
+  /** Seconds since 1970. */
+  readonly created?: number;
   readonly scheme?: 'http' | 'https';
 }
 
@@ -46,25 +43,20 @@ let nonces = 0;
 export async function signedHeaders(
   { method, path, key, body, headers }: Unsigned,
   { privateKey }: SigningKey,
-  how: HowSigned = {},
+  { created = Math.floor(Date.now() / 1000), scheme = 'http', fields }: HowSigned = {},
 ): Promise<Record<string, string>> {
   const bodyFields = body === undefined ? {} : { 'content-type': 'application/json', 'content-digest': digestOf(body) };
-  const created = how.created === undefined ? Math.floor(Date.now() / 1000) : how.created;
   nonces += 1;
   const message = await httpbis.signMessage(
     {
-      key: { id: 'test', alg: how.alg ?? 'ed25519', sign: async (data) => sign(null, data, privateKey) },
-      fields: [...(how.fields ?? [...plainFields, ...(body === undefined ? [] : ['content-digest'])])],
-      params: ['created', ...(how.expires === undefined ? [] : ['expires']), 'nonce', 'keyid', 'alg'],
-      paramValues: {
-        created: created === null ? null : new Date(created * 1000),
-        ...(how.expires === undefined ? {} : { expires: new Date(how.expires * 1000) }),
-        nonce: how.nonce ?? `nonce-${nonces}`,
-      },
+      key: { id: 'test', alg: 'ed25519', sign: async (data) => sign(null, data, privateKey) },
+      fields: [...(fields ?? [...plainFields, ...(body === undefined ? [] : ['content-digest'])])],
+      params: ['created', 'nonce', 'keyid', 'alg'],
+      paramValues: { created: new Date(created * 1000), nonce: `nonce-${nonces}` },
     },
     {
       method,
-      url: `${how.scheme ?? 'http'}://node.example${path}`,
+      url: `${scheme}://node.example${path}`,
       headers: { ...bodyFields, 'x-peer-api-key': key, ...headers },
     },
   );

@@ -71,6 +71,13 @@ function readerOf({ feed = {}, reading = true, turn = () => Promise.resolve() }:
   return { pipe, ends, rows, feed: whole, reader: new StreamReader(pipe, parts) };
 }
 
+/** A reader that has started with the id of its last frame. */
+async function started(lastEventId: string, setting: Setting = {}) {
+  const one = readerOf(setting);
+  await one.reader.start(hello, lastEventId);
+  return { ...one, seen: () => events(one.pipe.text) };
+}
+
 const events = (text: string): string[] => [...text.matchAll(/^event: (\w+)$/gm)].map((found) => found[1]!);
 /** A feed that remembers no changes before its mark. */
 const forgetful = (since: number) => (since >= mark.position ? [] : null);
@@ -83,8 +90,7 @@ const aTurn = () => new Promise<void>((resolve) => setImmediate(resolve));
 const resumeAt = (position: number): string => `7-${mark.generation}.${position}`;
 
 test('a reader that does not read is asked to resume, and disconnected', async () => {
-  const { pipe, ends, reader } = readerOf({});
-  await reader.start(hello, resumeAt(3));
+  const { pipe, ends, reader } = await started(resumeAt(3));
   pipe.reading = false;
   const change = Buffer.alloc(limits.streamFrameBytes, 'x');
   let { position } = mark;
@@ -132,8 +138,7 @@ test('a reader that catches up asks for no more than it reads', async () => {
 });
 
 test('a heartbeat never overtakes a change that is in flight', async () => {
-  const { pipe, feed, reader } = readerOf({});
-  await reader.start(hello, resumeAt(3));
+  const { pipe, feed, reader, seen } = await started(resumeAt(3));
   Object.assign(feed, { mark: { ...mark, position: 4 } });
   const quiet = performance.now() + limits.streamHeartbeatMs;
   reader.beat(quiet);
@@ -141,7 +146,7 @@ test('a heartbeat never overtakes a change that is in flight', async () => {
   assert.ok(pipe.text.endsWith(comment), 'a sign of life');
   reader.send({ position: 4, changeFor: () => Buffer.from('event: change\n\n'), rows: 1 });
   reader.beat(quiet + limits.streamHeartbeatMs);
-  assert.equal(events(pipe.text), ['hello', 'heartbeat', 'change', 'heartbeat']);
+  assert.equal(seen(), ['hello', 'heartbeat', 'change', 'heartbeat']);
   assert.ok(pipe.text.includes(resumeAt(4)));
 });
 
@@ -150,7 +155,8 @@ test('a piece that was read before an erasure was sent is read again', async () 
   const walk = async (): Promise<ChangeWalk> => {
     // It overtakes the first piece.
     if (subjects.length === 2) Object.assign(feed, { erasedAt: 4 });
-    return { position: subjects.length === 2 ? 3 : 4, players: publishedPlayers(subjects.shift()!), next: null };
+    const position = subjects.length === 2 ? 3 : 4;
+    return { ...pieceOf([subjects.shift()!]), position };
   };
   const { pipe, feed, reader } = readerOf({ feed: { recent: forgetful, walk } });
   await reader.start(hello, '');
@@ -186,26 +192,23 @@ test('an id is resumed if it is of this generation and no erasure was sent since
     ['nonsense', 0, ['hello', 'reset', 'snapshot', 'heartbeat']],
   ] as const) {
     const recent = (since: number) => (since >= mark.position ? [] : [publishedPlayer('ab')]);
-    const { pipe, reader } = readerOf({ feed: { erasedAt, recent, walk: async () => pieceOf(['ab']) } });
-    await reader.start(hello, id);
-    assert.equal(events(pipe.text), expected, id);
+    const { seen } = await started(id, { feed: { erasedAt, recent, walk: async () => pieceOf(['ab']) } });
+    assert.equal(seen(), expected, id);
   }
 });
 
 test('changes older than memory are walked in the pool, and only the last frame has the id', async () => {
   const pieces = [1, 2, null];
   const walk = async () => pieceOf(['ab'], pieces.shift() ?? null);
-  const { pipe, reader } = readerOf({ feed: { recent: forgetful, walk } });
-  await reader.start(hello, resumeAt(1));
-  assert.equal(events(pipe.text), ['hello', 'change', 'change', 'change', 'heartbeat']);
+  const { pipe, seen } = await started(resumeAt(1), { feed: { recent: forgetful, walk } });
+  assert.equal(seen(), ['hello', 'change', 'change', 'change', 'heartbeat']);
   assert.is([...pipe.text.matchAll(/^event: change\nid: (.*)$/gm)].length, 1);
 });
 
 test('a reader ends if the feed no longer has the changes that it needs', async () => {
-  const { pipe, ends, reader } = readerOf({ feed: { recent: () => null, walk: async () => null } });
-  await reader.start(hello, '');
+  const { ends, seen } = await started('', { feed: { recent: () => null, walk: async () => null } });
   assert.equal(ends, ['rebuilt']);
-  assert.equal(events(pipe.text), ['hello', 'resume']);
+  assert.equal(seen(), ['hello', 'resume']);
 });
 
 const shared: FeedPosition = { ...mark, logTag: 'aaaaaaaaaaaa', asOf: 1_000 };
@@ -218,10 +221,9 @@ test('an id of another node of the same group is resumed by its record and time,
     asked.push(args.slice(0, 3));
     return pieceOf(['ab']);
   };
-  const { pipe, reader } = readerOf({ feed: { mark: shared, walk } });
-  await reader.start(hello, idElsewhere(5));
+  const { pipe, seen } = await started(idElsewhere(5), { feed: { mark: shared, walk } });
   assert.equal(asked, [[mark.generation, 0, { seq: 5, asOf: 500 }]]);
-  assert.equal(events(pipe.text), ['hello', 'change', 'heartbeat']);
+  assert.equal(seen(), ['hello', 'change', 'heartbeat']);
   assert.ok(pipe.text.includes(`id: 7-${mark.generation}.3.aaaaaaaaaaaa.${(1_000).toString(36)}`));
 });
 
@@ -243,11 +245,9 @@ test('a reader that got more from another node waits until this node has sent as
 test('an id of another group is unknown, and one from before an erasure too old', async () => {
   const walk = async (_generation: string, _from: number, since: unknown) =>
     since === 0 ? pieceOf(['ab']) : 'forgotten';
-  const foreign = readerOf({ feed: { mark: shared, walk } });
-  await foreign.reader.start(hello, idElsewhere(5, 'bbbbbbbbbbbb'));
+  const foreign = await started(idElsewhere(5, 'bbbbbbbbbbbb'), { feed: { mark: shared, walk } });
   assert.match(foreign.pipe.text, /event: reset\nid: \ndata: {"reason":"unknown_id"}/);
-  const old = readerOf({ feed: { mark: shared, walk } });
-  await old.reader.start(hello, idElsewhere(5));
+  const old = await started(idElsewhere(5), { feed: { mark: shared, walk } });
   assert.match(old.pipe.text, /event: reset\nid: \ndata: {"reason":"too_old"}/);
   assert.equal(events(old.pipe.text), ['hello', 'reset', 'snapshot', 'heartbeat']);
 });
@@ -258,9 +258,10 @@ test('an id of this node in a cluster is resumed by its position, as one without
     walks++;
     return null;
   };
-  const { pipe, reader } = readerOf({ feed: { mark: shared, walk } });
-  await reader.start(hello, `7-${mark.generation}.3.aaaaaaaaaaaa.${(500).toString(36)}`);
-  assert.equal(events(pipe.text), ['hello', 'heartbeat']);
+  const { seen } = await started(`7-${mark.generation}.3.aaaaaaaaaaaa.${(500).toString(36)}`, {
+    feed: { mark: shared, walk },
+  });
+  assert.equal(seen(), ['hello', 'heartbeat']);
   assert.is(walks, 0);
 });
 
@@ -301,9 +302,8 @@ test('a reader that leaves while it waits for its turn asks nothing more of the 
 test('a piece without players is not sent, unless it is the last', async () => {
   const pieces = [pieceOf([], 1), pieceOf(['ab'], 2), pieceOf([])];
   const walk = async () => pieces.shift()!;
-  const { pipe, rows, reader } = readerOf({ feed: { recent: forgetful, walk } });
-  await reader.start(hello, '');
-  assert.equal(events(pipe.text), ['hello', 'snapshot', 'snapshot', 'heartbeat']);
+  const { rows, seen } = await started('', { feed: { recent: forgetful, walk } });
+  assert.equal(seen(), ['hello', 'snapshot', 'snapshot', 'heartbeat']);
   assert.equal(rows, [1, 0, 0]);
 });
 

@@ -11,10 +11,6 @@ test('a date-time is read to the millisecond, further digits are cut', () => {
   assert.is(parseUtcDateTime('1969-12-31T23:59:59.999Z'), -1);
 });
 
-test('the first century is not read as the twentieth', () => {
-  assert.is(parseUtcDateTime('0001-01-01T00:00:00Z'), -62_135_596_800_000);
-});
-
 test('every day of the calendar equals that of the platform', () => {
   const dayMs = 86_400_000;
   const assertDays = (from: string, to: string, days: number) => {
@@ -26,13 +22,6 @@ test('every day of the calendar equals that of the platform', () => {
   // The calendar repeats itself after 400 years.
   assertDays('1800', '2200', 1);
   assertDays('0000', '9999', 31);
-});
-
-test('leap days exist in leap years only', () => {
-  assert.type(parseUtcDateTime('2024-02-29T00:00:00Z'), 'number');
-  assert.type(parseUtcDateTime('2000-02-29T00:00:00Z'), 'number');
-  assert.is(parseUtcDateTime('2100-02-29T00:00:00Z'), undefined);
-  assert.is(parseUtcDateTime('2026-02-29T00:00:00Z'), undefined);
 });
 
 test('a time that is not RFC 3339 in UTC is refused', () => {
@@ -50,6 +39,8 @@ test('a time that is not RFC 3339 in UTC is refused', () => {
     '2026-13-02T03:04:05Z',
     '2026-00-02T03:04:05Z',
     '2026-04-31T03:04:05Z',
+    '2026-02-29T00:00:00Z',
+    '2100-02-29T00:00:00Z',
     '2026-01-00T03:04:05Z',
     '2026-01-02T03:04:05-00:00',
     '2026-01-02T03:04:05+01:00',

@@ -139,22 +139,6 @@ test('an event of severity 0, or older than 20 half-lives of its kind, is answer
   assert.equal([await countsOf(twice), await countsOf(twice)], [false, false], 'nor does its repeat');
 });
 
-test('a stored event id is 409 with the time of its arrival, even if the content differs', async () => {
-  const first = await peer.submit({ event_id: 'twice' });
-  for (const more of [{}, { severity: 1, game_id: 'second', player_id: 'someone else' }]) {
-    const { status, body } = await peer.submit({ event_id: 'twice', ...more });
-    assert.is(status, 409);
-    assert.equal(body.details, { event_id: 'twice', originally_received_at: first.body.received_at });
-  }
-});
-
-test('the event id of another peer is a 409 that reveals nothing more', async () => {
-  await peer.submit({ event_id: 'mine' });
-  const { status, body } = await other.submit({ event_id: 'mine' });
-  assert.is(status, 409);
-  assert.equal(body.details, { event_id: 'mine', owner: 'other' });
-});
-
 test('exactly one of many simultaneous events with one id is stored', async () => {
   const answers = await Promise.all(Array.from({ length: 20 }, () => peer.submit({ event_id: 'raced' })));
   const statuses = answers.map(({ status }) => status).sort();

@@ -50,13 +50,6 @@ test('a score and a verdict agree, rounded and cut', async () => {
   await node.group.preTrust('remove', peer.peerId, 'test');
 });
 
-test('an unknown player is 404 in every read', async () => {
-  for (const what of ['trust-score', 'verdict', 'events']) {
-    const { status, body } = await read('nobody', what);
-    assert.equal([status, body.code], [404, 'player_not_found']);
-  }
-});
-
 test('a player is one under its id and under its hash, in either case', async () => {
   const player = newPlayer();
   const subject = hash('sha256', player + salt);
@@ -210,28 +203,6 @@ test('a tag that was good before a change is good no more, of a score as of a ma
     const { etag } = (await ask(node.url, score)).headers;
     return (await ask(node.url, score, { headers: { 'If-None-Match': etag ?? '' } })).status === 304;
   });
-});
-
-test('with a key, good or bad, no answer may be cached', async () => {
-  const player = newPlayer();
-  await peer.submit({ player_id: player });
-  for (const key of [peer.key, 'ptf_dev_wrong']) {
-    for (const path of [
-      `/api/v1/players/${player}/trust-score`,
-      '/api/v1/players/nobody/verdict',
-      '/api/v1/peers',
-      '/nowhere',
-    ]) {
-      const { headers, status } = await ask(node.url, path, { key, headers: { 'If-None-Match': '*' } });
-      assert.is(headers['cache-control'], 'private, no-store', path);
-      assert.is(headers.etag, undefined);
-      assert.is.not(status, 304);
-    }
-  }
-  assert.is(
-    (await ask(node.url, `/api/v1/players/${player}/verdict`, { key: '' })).headers['cache-control'],
-    'public, max-age=2',
-  );
 });
 
 test('HEAD has the head of GET and no body', async () => {

@@ -75,32 +75,6 @@ test('every read shows a neutral verdict with its reason and a separate tag, unt
   assert.is((await read(node, match, matched.headers.etag)).status, 200);
 });
 
-test('an entry counts to the end of its minute, and a new one takes its place', async () => {
-  await using given = await group();
-  const { node, player } = given;
-  const subject = subjectOf(player);
-  const end = (Math.floor(Date.now() / 60_000) + 3) * 60_000;
-  const first = await node.group.allowPlayer(subject, end - 30_000, 'first', 'operator');
-  assert.ok(first.ok && first.value.until === end);
-  const again = await node.group.allowPlayer(subject, end + 3_600_000, 'second', 'operator');
-  assert.ok(again.ok);
-  assert.equal(
-    node.group.allowedPlayers().map(({ note }) => note),
-    ['second'],
-  );
-  given.later(300_000);
-  assert.is(node.group.trust(subject)?.allowed, true);
-  assert.ok((await node.group.disallowPlayer(subject, 'operator')).ok);
-  assert.is(node.group.trust(subject)?.allowed, undefined);
-  const twice = await node.group.disallowPlayer(subject, 'operator');
-  assert.is(!twice.ok && twice.code, 'subject_not_found');
-  // The node's clock is ahead by 300 s.
-  for (const until of [Date.now() + 200_000, Date.now() + 4_000 * 24 * hourMs]) {
-    const refusal = await node.group.allowPlayer(subject, until, 'no', 'operator');
-    assert.is(!refusal.ok && refusal.code, 'invalid_parameter', `${until}`);
-  }
-});
-
 test('the stream sends the begin and the end of an entry, and a client and its cache honour it', async () => {
   await using given = await group();
   const { node, key, player } = given;

@@ -1,6 +1,4 @@
-/**
- * Erasures of players that others reported are counted, and a peer whose erasure waits or is refused gets the reason.
- */
+/** A peer whose erasure waits or is refused gets the reason. */
 import { hash } from 'node:crypto';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -28,28 +26,6 @@ function reasonsAt({ group }: TestNode): string[] {
   const requests = group.pendingErasures().flatMap((pending) => pending.requests);
   return requests.map(({ reason }) => reason).sort();
 }
-
-test('erasures of players whom others reported are counted per peer, in the audit and after a restart', async () => {
-  for (const ERASURE_MODE of ['peer', 'operator']) {
-    await using node = await startTestNode({ GROUP_SALT: salt, ERASURE_MODE });
-    const [one, other] = [await registerPeer(node.url, 'One'), await registerPeer(node.url, 'Other')];
-    const countOf = ({ peerId }: PeerClient) => node.group.sharedErasures(node.group.peerById(peerId)!);
-    await erase(node, one, await reported(one));
-    assert.equal([countOf(one), countOf(other)], [0, 0]);
-    await erase(node, one, await reported(one, other));
-    await erase(node, one, await reported(other));
-    assert.equal([countOf(one), countOf(other)], [2, 0], ERASURE_MODE);
-    const { body } = await ask(node.url, '/api/v1/audit?limit=200', { key: other.key });
-    const noted = body.data.filter(({ action }: Answer['body']) => action === 'shared_erasure_asked');
-    const expected = [1, 2].map((count) => `${one.peerId}: ${count} so far`);
-    assert.equal(
-      noted.map(({ actor, target }: Answer['body']) => `${actor}: ${target}`),
-      expected,
-    );
-    await node.group.confirmErasure(Buffer.from(hashOf(await reported(one, other)), 'hex'), 'operator');
-    assert.is(countOf(one), 2, 'what the operator erases counts for nobody');
-  }
-});
 
 test('the answer to a waiting erasure states the reason', async () => {
   let aheadMs = -2 * DAY_MS;

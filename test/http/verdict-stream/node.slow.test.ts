@@ -55,24 +55,6 @@ test('a reader gets the whole group, then each change, and its table equals the 
   });
 });
 
-test('a reader that was cut off resumes without a snapshot, and misses nothing', async () => {
-  await withNode(async (node, [a, b]) => {
-    await report(a!, 'known');
-    await using reader = await liveReader(node.url, a!.key);
-    await reader.cut();
-    await report(b!, 'known', 5);
-    await report(b!, 'new', 5);
-    const live = reader.next(isLive);
-    await reader.connect(node.url);
-    await live;
-    await caughtUp(node, reader);
-    assert.is(reader.counts.get('snapshot'), 1);
-    assert.is(reader.counts.get('reset'), undefined);
-    assert.equal([...reader.table.keys()].sort(), [hashOf('known'), hashOf('new')].sort());
-    await holdsNodeValues(node, a!.key, reader);
-  });
-});
-
 test('an erased player is sent as erased before the erasure is answered, and an older id is not resumed', async () => {
   await withNode(async (node, [a]) => {
     await report(a!, 'erased');

@@ -103,6 +103,8 @@ test('an erased subject is unknown, its hash is in lower case, and its event ids
   assert.is((await ask(node.url, `/api/v1/players/${player}/trust-score`)).status, 404);
   const again = await ask(node.url, path, { method: 'DELETE', key: peer.key });
   assert.equal([again.status, again.body.code], [404, 'subject_not_found']);
+  const invalid = await ask(node.url, '/api/v1/subjects/xyz', { method: 'DELETE', key: peer.key });
+  assert.equal([invalid.status, invalid.body.code], [400, 'invalid_parameter']);
   assert.is((await peer.submit({ event_id: 'erased-1' })).status, 409);
 });
 

@@ -1,4 +1,4 @@
-/** A peer whose erasure waits or is refused gets the reason. */
+/** Erasures of players that others reported are counted, and a peer whose erasure waits or is refused hears why. */
 import { hash } from 'node:crypto';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -26,6 +26,17 @@ function reasonsAt({ group }: TestNode): string[] {
   const requests = group.pendingErasures().flatMap((pending) => pending.requests);
   return requests.map(({ reason }) => reason).sort();
 }
+
+test('the audit counts the erasures of a peer that others reported, and those of nobody else', async () => {
+  await using node = await startTestNode({ GROUP_SALT: salt, ERASURE_MODE: 'operator' });
+  const [one, other] = [await registerPeer(node.url, 'One'), await registerPeer(node.url, 'Other')];
+  for (const peers of [[one], [one, other], [other]]) await erase(node, one, await reported(...peers));
+  await node.group.confirmErasure(Buffer.from(hashOf(await reported(one, other)), 'hex'), 'operator');
+  const { body } = await ask(node.url, '/api/v1/audit?limit=200', { key: other.key });
+  const noted = body.data.filter(({ action }: Answer['body']) => action === 'shared_erasure_asked');
+  const counts = noted.map(({ actor, target }: Answer['body']) => `${actor}: ${target}`);
+  assert.equal(counts, [`${one.peerId}: 1 so far`, `${one.peerId}: 2 so far`]);
+});
 
 test('the answer to a waiting erasure states the reason', async () => {
   let aheadMs = -2 * DAY_MS;

@@ -33,7 +33,9 @@ async function group() {
     key: peers[0]!.key,
     player,
     async allow(note = 'note', of = player): Promise<void> {
-      assert.ok((await node.group.allowPlayer(subjectOf(of), Date.now() + hourMs, note, 'operator:test')).ok);
+      const until = Date.now() + hourMs;
+      const outcome = await node.group.allowPlayer(subjectOf(of), until, note, 'operator:test');
+      assert.is(outcome.ok && outcome.value.until, Math.ceil(until / 60_000) * 60_000, 'the end of its minute');
     },
     /** Moves the node's clock. */
     later(ms: number): void {

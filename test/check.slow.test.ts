@@ -4,11 +4,9 @@ import { join } from 'node:path';
 import { pino } from 'pino';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { refused } from '../src/errors.js';
-import { limits } from '../src/limits.js';
 import { ask } from './http/exchange.js';
 import { registerPeer } from './http/peer-client.js';
-import { startStillNode, startTestNode } from './support/node.js';
+import { startStillNode } from './support/node.js';
 import { until } from './support/until.js';
 
 test('a flipped bit in an old record is found while the node runs, named in log, status and metrics', async () => {
@@ -39,22 +37,6 @@ test('a flipped bit in an old record is found while the node runs, named in log,
   assert.is((await ask(node.url, '/api/v1/health')).status, 200);
   assert.is((await peer.submit({ player_id: 'p' })).status, 201);
   assert.is((await ask(node.url, '/api/v1/players/p/trust-score')).body.event_count, 7);
-});
-
-test('one verification runs at a time, since each may take as much memory as the group', async () => {
-  await using node = await startTestNode();
-  const [first, second] = await Promise.all([node.group.verify(), node.group.verify()]);
-  assert.ok(first.ok);
-  assert.equal(second, refused('overloaded', { text: 'another verification is under way' }));
-  assert.ok((await node.group.verify()).ok);
-});
-
-test('a node stops at once while a check is under way', async () => {
-  const node = await startTestNode({}, { checkTimes: { checkFirstMs: 1, checkEveryMs: 1 } });
-  await until(() => node.group.status().check.running);
-  const started = performance.now();
-  await node.close();
-  assert.ok(performance.now() - started < limits.shutdownMs);
 });
 
 test.run();

@@ -200,36 +200,24 @@ function checkSize(project: string): void {
 const quiet = { npm_config_audit: 'false', npm_config_fund: 'false', npm_config_update_notifier: 'false' };
 const isOnline = (await run('npm', ['ping', '--fetch-retries=0', '--fetch-timeout=15000'], root)).code === 0;
 
-if (!isOnline) {
-  process.stdout.write('SKIPPED: the npm registry cannot be reached\n');
-} else {
-  test('npm installs it into an empty project, small, and all three kinds of consumer work', async () => {
-    const project = makeProject('with-npm');
-    const { code, err } = await run('npm', ['install', tarball], project, quiet);
-    assert.is(code, 0, err);
-    checkSize(project);
-    await useIn(project);
-  });
-
-  test('pnpm installs it into an empty project, small, and all three kinds of consumer work', async () => {
-    const project = makeProject('with-pnpm');
-    const tools = makeProject('pnpm-tools');
-    const got = await run('npm', ['install', 'pnpm@10.34.8'], tools, quiet);
-    assert.is(got.code, 0, got.err);
-    const pnpm = join(tools, 'node_modules/.bin/pnpm');
-    const { code, out, err } = await run(pnpm, ['add', tarball, '--store-dir', join(folder, 'store')], project);
-    assert.is(code, 0, out + err);
-    checkSize(project);
-    await useIn(project);
-  });
-
-  test('yarn installs it into an empty project, small, and all three kinds of consumer work', async () => {
-    const project = makeProject('with-yarn');
-    const tools = makeProject('yarn-tools');
-    const got = await run('npm', ['install', 'yarn@1.22.22'], tools, quiet);
-    assert.is(got.code, 0, got.err);
-    const cache = ['--cache-folder', join(folder, 'yarn-cache'), '--non-interactive'];
-    const { code, out, err } = await run(join(tools, 'node_modules/.bin/yarn'), ['add', tarball, ...cache], project);
+if (!isOnline) process.stdout.write('SKIPPED: the npm registry cannot be reached\n');
+for (const [manager, version, args] of isOnline
+  ? ([
+      ['npm', null, ['install']],
+      ['pnpm', '10.34.8', ['add', '--store-dir', 'STORE']],
+      ['yarn', '1.22.22', ['add', '--non-interactive', '--cache-folder', 'STORE']],
+    ] as const)
+  : []) {
+  test(`${manager} installs it into an empty project, small, and all three kinds of consumer work`, async () => {
+    const project = makeProject(`with-${manager}`);
+    const tools = makeProject(`${manager}-tools`);
+    if (version !== null) {
+      const got = await run('npm', ['install', `${manager}@${version}`], tools, quiet);
+      assert.is(got.code, 0, got.err);
+    }
+    const command = version === null ? manager : join(tools, 'node_modules/.bin', manager);
+    const [verb, ...options] = args.map((arg) => (arg === 'STORE' ? join(folder, `${manager}-store`) : arg));
+    const { code, out, err } = await run(command, [verb!, tarball, ...options], project, quiet);
     assert.is(code, 0, out + err);
     checkSize(project);
     await useIn(project);
@@ -249,27 +237,28 @@ function linkedProject(name: string): string {
 }
 
 const { NODE_18, NODE_20_19 } = process.env;
-const scripts = [
-  ['-e', "require('peer-trust-client'); console.log('loaded')"],
-  ['--input-type=module', '-e', "import 'peer-trust-client'; console.log('loaded')"],
-];
+
+/** Loads the package by require and by import with a Node. */
+async function loadedBy(node: string, name: string): Promise<Ran[]> {
+  const project = linkedProject(name);
+  const scripts = [
+    ['-e', "require('peer-trust-client'); console.log('loaded')"],
+    ['--input-type=module', '-e', "import 'peer-trust-client'; console.log('loaded')"],
+  ];
+  return Promise.all(scripts.map((script) => run(node, script, project)));
+}
+
 if (NODE_20_19 === undefined) process.stdout.write('SKIPPED: no Node 20.19.0 is at hand (NODE_20_19)\n');
 else {
   test('the oldest Node that it supports loads it by require and by import, without a warning', async () => {
-    const project = linkedProject('oldest');
-    for (const script of scripts) {
-      const { out, err } = await run(NODE_20_19, script, project);
-      assert.is(err, '');
-      assert.is(out, 'loaded\n');
-    }
+    const loaded = { code: 0, out: 'loaded\n', err: '' };
+    assert.equal(await loadedBy(NODE_20_19, 'oldest'), [loaded, loaded]);
   });
 }
 if (NODE_18 === undefined) process.stdout.write('SKIPPED: no Node 18 is at hand (NODE_18)\n');
 else {
   test('an older Node is refused with one sentence', async () => {
-    const project = linkedProject('older');
-    for (const script of scripts) {
-      const { code, err } = await run(NODE_18, script, project);
+    for (const { code, err } of await loadedBy(NODE_18, 'older')) {
       assert.is(code, 1);
       assert.match(err, /^Error: the peer trust client needs Node 20\.19 or later; this is 18\.[\d.]+$/m);
     }

@@ -31,17 +31,14 @@ const scripts = readdirSync(join(clone, 'scripts')).filter((name) => name.endsWi
 
 const refusal = /^peer-trust-federation needs Node 20\.19 or later; this is 18\.[\d.]+\n$/;
 
-for (const name of scripts) {
-  test(`on Node 18 scripts/${name} states the required version before anything is installed`, async () => {
-    const { code, err } = await runOld([`scripts/${name}`], clone);
-    assert.match(err, refusal);
-    assert.is(code, 2);
-  });
-}
-
-for (const args of [['dist/main.js'], ['bin/ptf.mjs', 'status'], ['bin/ptf-peer.mjs', 'doctor']]) {
+const commands = [['dist/main.js'], ['bin/ptf.mjs', 'status'], ['bin/ptf-peer.mjs', 'doctor']];
+for (const [cwd, args] of [
+  // Before anything is installed.
+  ...scripts.map((name) => [clone, [`scripts/${name}`]] as const),
+  ...commands.map((command) => [root, command] as const),
+]) {
   test(`on Node 18 ${args.join(' ')} states the required version, and exits with 2`, async () => {
-    const { code, err } = await runOld(args);
+    const { code, err } = await runOld(args, cwd);
     assert.match(err, refusal);
     assert.is(code, 2);
   });

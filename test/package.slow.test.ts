@@ -176,27 +176,32 @@ test('a strict TypeScript project accepts the types and examples, and detects it
   assert.is(faulty.out.match(/game\.ts\(\d/g)?.length, 2, faulty.out);
 });
 
-test('the example of a match server reads at match start, reports at its end, once, and stops cleanly', async () => {
+/** Starts the example of a match server; resolves once it listens. */
+async function matchServer(env: Record<string, string>) {
   const child = spawn(process.execPath, ['examples/match-server.mjs'], {
     cwd: project,
-    env: { ...asPeer(), PORT: '0' },
+    env: { ...env, PORT: '0' },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   children.add(child);
-  const { out, err, ended } = watched(child);
-  await until(() => out().includes('http:') || child.exitCode !== null);
-  const url = /http:\S+/.exec(out())?.[0];
-  if (url === undefined) throw new Error(err());
+  child.once('close', () => children.delete(child));
+  const running = watched(child);
+  await until(() => running.out().includes('http:') || child.exitCode !== null);
+  const url = /http:\S+/.exec(running.out())?.[0];
+  if (url === undefined) throw new Error(running.err());
+  // biome-ignore lint/suspicious/noExplicitAny: the members are what the tests look at
+  const post = async (path: string, body: unknown): Promise<any> =>
+    (await fetch(url + path, { method: 'POST', body: JSON.stringify(body) })).json();
+  return { ...running, post };
+}
+
+test('the example of a match server reads at match start, reports at its end, once, and stops cleanly', async () => {
+  const { child, err, ended, post } = await matchServer(asPeer());
   // An earlier request waits 100 ms for the node, which is short for a process that starts on a busy machine.
   await until(() => /trust stream: live/.test(err()));
-  const post = async (path: string, body: unknown) =>
-    (await fetch(url + path, { method: 'POST', body: JSON.stringify(body) })).json();
-  const match = (await post('/matches', { players: ['cheater', 'angel', 'fresh'] })) as {
-    match_id: string;
-    players: Record<string, string>[];
-  };
+  const match = await post('/matches', { players: ['cheater', 'angel', 'fresh'] });
   assert.equal(
-    match.players.map(({ player, lobby, would, verdict }) => [player, lobby, would, verdict]),
+    match.players.map(({ player, lobby, would, verdict }: Record<string, string>) => [player, lobby, would, verdict]),
     [
       ['cheater', 'open', 'supervised', 'untrusted'],
       ['angel', 'open', 'open', 'trusted'],
@@ -210,7 +215,6 @@ test('the example of a match server reads at match start, reports at its end, on
   assert.equal(await post(`/matches/${match.match_id}/end`, { reports }), { reported: 1 });
   child.kill('SIGTERM');
   assert.is((await ended).code, 0, err());
-  children.delete(child);
   // Every report is in the folder or on the node: a spool on the same folder sends the rest.
   const { EventSpool } = await import('../src/client/write/spool/event-spool.js');
   const spool = await EventSpool.open({ folder: join(project, 'trust-spool'), to: node.client(peer) });
@@ -219,42 +223,41 @@ test('the example of a match server reads at match start, reports at its end, on
   assert.is((await node.client(peer).explain('fresh'))?.event_count, 1);
 });
 
-for (const [name, text] of [
-  [
-    'bans.csv',
+/** Runs the example of an import in the project, on a list of this text if there is one. */
+function importing(args: readonly string[], text: string | null = null, env = asPeer()): Promise<Ran> {
+  if (text !== null) writeFileSync(join(project, args[0]!), text);
+  return run(process.execPath, ['examples/import-bans.mjs', ...args], project, env);
+}
+
+/** The last line of an import. */
+const summary = (imported: number, known: number, unreadable: number) =>
+  `${imported} imported, ${known} known already, 0 rejected, ${unreadable} unreadable\n`;
+
+const lists = {
+  'bans.csv':
     'player_id,banned_at,severity\nbanned-1,2026-01-02T03:04:05Z,0.9\n"banned,2",2026-01-02,\n\nbanned-3,,\n,2026-01-02,1\n',
-  ],
-  [
-    'bans.ndjson',
+  'bans.ndjson':
     '{"player_id":"nd-1","banned_at":"2026-01-02T03:04:05Z"}\nno json\n{"player_id":"nd-2","severity":0.5}\n{"player_id":"nd-3"}\n',
-  ],
-] as const) {
+};
+for (const [name, text] of Object.entries(lists)) {
   test(`the example of an import sends a list once (${name}), and reports unreadable lines`, async () => {
-    writeFileSync(join(project, name), text);
-    const importing = () => run(process.execPath, ['examples/import-bans.mjs', name], project, asPeer());
-    const first = await importing();
-    assert.is(first.out, '3 imported, 0 known already, 0 rejected, 1 unreadable\n', first.err);
-    assert.is(first.code, 1);
-    assert.is((await importing()).out, '0 imported, 3 known already, 0 rejected, 1 unreadable\n');
+    const first = await importing([name], text);
+    assert.equal([first.code, first.out], [1, summary(3, 0, 1)], first.err);
+    assert.is((await importing([name])).out, summary(0, 3, 1));
   });
 }
 
-test('an import reads columns in any order, with an empty cell in front', async () => {
-  writeFileSync(join(project, 'order.csv'), 'banned_at,player_id,severity\n,order-1,0.7\n,"order,2",\n');
-  const { out, err } = await run(process.execPath, ['examples/import-bans.mjs', 'order.csv'], project, asPeer());
-  assert.is(out, '2 imported, 0 known already, 0 rejected, 0 unreadable\n', err);
-  for (const id of ['order-1', 'order,2']) assert.is((await node.client(peer).explain(id))?.event_count, 1, id);
+test('an import reads thousands of rows, and columns in any order, with an empty cell in front', async () => {
+  const rows = Array.from({ length: 2_343 }, (_, index) => `,many-${index},\n`);
+  const text = `banned_at,player_id,severity\n,order-1,0.7\n,"order,2",\n${rows.join('')}`;
+  const { code, out, err } = await importing(['many.csv'], text);
+  assert.equal([code, out], [0, summary(2_345, 0, 0)], err);
+  for (const id of ['order-1', 'order,2', 'many-2342']) assert.is((await severitiesOf(id)).length, 1, id);
 });
 
-test('a severity without a value in an import is 1', async () => {
-  writeFileSync(join(project, 'whole.ndjson'), '{"player_id":"whole-1","severity":null,"banned_at":null}\n');
-  const { out, err } = await run(process.execPath, ['examples/import-bans.mjs', 'whole.ndjson'], project, asPeer());
-  assert.is(out, '1 imported, 0 known already, 0 rejected, 0 unreadable\n', err);
-  // Once weights are computed that count the peer.
-  await until(async () => (await node.client(peer).score('whole-1')).score < 50);
-});
-
-test('an import gives a ban the severity of its length, under an id that does not depend on the time left', async () => {
+test('an import gives a ban the severity of its length, or 1, under an id that does not depend on the time left', async () => {
+  const whole = await importing(['whole.ndjson'], '{"player_id":"whole-1","severity":null,"banned_at":null}\n');
+  assert.is(whole.out, summary(1, 0, 0), whole.err);
   const now = Date.now();
   const at = (days: number) => new Date(now + days * 86_400_000).toISOString();
   const rows = [
@@ -263,54 +266,31 @@ test('an import gives a ban the severity of its length, under an id that does no
     `timed-3,${at(-1)},${at(0.5)}`,
     `over-1,,${at(-1)}`,
   ];
-  writeFileSync(join(project, 'timed.csv'), `player_id,banned_at,expires_at\n${rows.join('\n')}\n`);
-  const importing = () => run(process.execPath, ['examples/import-bans.mjs', 'timed.csv'], project, asPeer());
-  const first = await importing();
-  assert.is(first.out, '3 imported, 0 known already, 0 rejected, 1 unreadable\n', first.err);
+  const first = await importing(['timed.csv'], `player_id,banned_at,expires_at\n${rows.join('\n')}\n`);
+  assert.is(first.out, summary(3, 0, 1), first.err);
   assert.match(first.err, /^timed\.csv:5: the ban has ended$/m);
-  for (const [player, severity] of [
-    ['timed-1', 0.5],
-    ['timed-2', 1],
-    ['timed-3', 0.2],
-  ] as const) {
+  for (const [player, severity] of Object.entries({ 'whole-1': 1, 'timed-1': 0.5, 'timed-2': 1, 'timed-3': 0.2 })) {
     assert.equal(await severitiesOf(player), [severity], player);
   }
-  assert.is((await importing()).out, '0 imported, 3 known already, 0 rejected, 1 unreadable\n');
-});
-
-test('an import of thousands of rows brings each of them', async () => {
-  const rows = Array.from({ length: 2_345 }, (_, index) => `many-${index}`);
-  writeFileSync(join(project, 'many.csv'), `player_id\n${rows.join('\n')}\n`);
-  const { out, code, err } = await run(process.execPath, ['examples/import-bans.mjs', 'many.csv'], project, asPeer());
-  assert.is(out, '2345 imported, 0 known already, 0 rejected, 0 unreadable\n', err);
-  assert.is(code, 0);
+  assert.is((await importing(['timed.csv'])).out, summary(0, 3, 1));
 });
 
 test('an import names the line and the reason of every row that it does not read', async () => {
-  writeFileSync(
-    join(project, 'faults.csv'),
-    'player_id,banned_at,severity,note\nok-1,,,\n,,,\nok-2,,,"two\nlines"\nbad-1,tomorrow,,\nbad-2,,7,\nbad\u200b3,,,\nok-3,,,\n',
-  );
-  const { out, err, code } = await run(process.execPath, ['examples/import-bans.mjs', 'faults.csv'], project, asPeer());
-  assert.is(out, '3 imported, 0 known already, 0 rejected, 4 unreadable\n', err);
+  const text =
+    'player_id,banned_at,severity,note\nok-1,,,\n,,,\nok-2,,,"two\nlines"\nbad-1,tomorrow,,\nbad-2,,7,\nbad\u200b3,,,\nok-3,,,\n';
+  const { out, err, code } = await importing(['faults.csv'], text);
+  assert.equal([code, out], [1, summary(3, 0, 4)], err);
   assert.match(err, /^faults\.csv:3: player_id is missing$/m);
   assert.match(err, /^faults\.csv:6: banned_at is not a date$/m);
   assert.match(err, /^faults\.csv:7: severity must be a number from 0 to 1$/m);
   assert.match(err, /^faults\.csv:8: a player id must not contain a control or an invisible character$/m);
-  assert.is(code, 1);
 });
 
 test('an import of a file whose first row names no columns loses no row: it asks for --columns', async () => {
-  writeFileSync(join(project, 'headless.csv'), 'headless-1,2026-01-02\nheadless-2,2026-01-03\n');
-  const importing = (...more: string[]) =>
-    run(process.execPath, ['examples/import-bans.mjs', 'headless.csv', ...more], project, asPeer());
-  const refused = await importing();
+  const refused = await importing(['headless.csv'], 'headless-1,2026-01-02\nheadless-2,2026-01-03\n');
   assert.is(refused.code, 2);
   assert.match(refused.err, /headless\.csv:1: the first row must name the columns.*--columns player_id/);
-  assert.is(
-    (await importing('--columns', 'player_id,banned_at')).out,
-    '2 imported, 0 known already, 0 rejected, 0 unreadable\n',
-  );
+  assert.is((await importing(['headless.csv', '--columns', 'player_id,banned_at'])).out, summary(2, 0, 0));
 });
 
 test('an error that prevents an import is one line, never a stack trace', async () => {
@@ -325,7 +305,7 @@ test('an error that prevents an import is one line, never a stack trace', async 
     ['a wrong key', ['one.csv'], { ...given, TRUST_API_KEY: 'ptf_dev_wrong' }, 3, /invalid_api_key: invalid api key/],
     ['a wrong salt', ['one.csv'], { ...given, TRUST_GROUP_SALT: 'another salt of 16' }, 3, /salt_mismatch: /],
   ] as const) {
-    const ran = await run(process.execPath, ['examples/import-bans.mjs', ...args], project, env);
+    const ran = await importing(args, null, env);
     assert.is(ran.code, code, `${what}: ${ran.err}`);
     assert.match(ran.err, text, what);
     assert.not.match(ran.err, /\n\s+at /, what);
@@ -338,31 +318,24 @@ test('a match server with a wrong key or salt reports it once and continues to s
     [{ ...given, TRUST_API_KEY: 'ptf_dev_wrong' }, 'invalid_api_key'],
     [{ ...given, TRUST_GROUP_SALT: 'another salt of 16' }, 'salt_mismatch'],
   ] as const) {
-    const child = spawn(process.execPath, ['examples/match-server.mjs'], {
-      cwd: project,
-      env: { ...env, PORT: '0', SPOOL_DIR: join(project, `spool-${code}`) },
-      stdio: ['ignore', 'pipe', 'pipe'],
-    });
-    children.add(child);
-    const { out, err, ended } = watched(child);
-    await until(() => err().includes(`trust stream: refused, ${code}: `) && out().includes('http:'));
-    const url = /http:\S+/.exec(out())![0];
-    const started = await fetch(`${url}/matches`, { method: 'POST', body: JSON.stringify({ players: ['cheater'] }) });
-    const match = (await started.json()) as { match_id: string; players: { lobby: string }[] };
+    const { child, err, ended, post } = await matchServer({ ...env, SPOOL_DIR: join(project, `spool-${code}`) });
+    await until(() => err().includes(`trust stream: refused, ${code}: `));
+    const match = await post('/matches', { players: ['cheater'] });
     assert.is(match.players[0]?.lobby, 'open');
     const reports = [{ player: 'cheater', kind: 'report_cheating', severity: 0.7 }];
-    await fetch(`${url}/matches/${match.match_id}/end`, { method: 'POST', body: JSON.stringify({ reports }) });
+    await post(`/matches/${match.match_id}/end`, { reports });
     await until(() => err().includes(`trust spool: refused, 1 events wait, ${code}: `));
     child.kill('SIGTERM');
     await ended;
-    children.delete(child);
     assert.is(err().match(/trust stream: refused/g)?.length, 1, err());
     assert.is(err().match(/trust spool: refused/g)?.length, 1, err());
   }
 });
 
-test('the quick start in the shell runs as it stands', async () => {
-  const { code, out, err } = await run('bash', ['examples/quick-start.sh'], project, { BASE: node.url });
+const quickStart = (BASE: string) => run('bash', ['examples/quick-start.sh'], project, { BASE });
+
+test('the quick start in the shell runs as it stands, and leaves its player neutral however often it runs', async () => {
+  const { code, out, err } = await quickStart(node.url);
   assert.is(code, 0, err + out);
   assert.match(out, '"status":"accepted"');
   assert.match(out, /^409$/m);
@@ -370,17 +343,11 @@ test('the quick start in the shell runs as it stands', async () => {
   assert.match(out, /"confidence":0\.(?:[1-9]|05)/, 'the report counts');
   assert.match(out, '"explain":');
   assert.match(out, '"code":"player_not_found"');
-});
-
-test('the quick start leaves its player neutral however often it runs', async () => {
-  for (let time = 0; time < 3; time++) {
-    const { out } = await run('bash', ['examples/quick-start.sh'], project, { BASE: node.url });
-    assert.match(out, '"verdict":"neutral"');
-  }
+  for (let time = 0; time < 3; time++) assert.match((await quickStart(node.url)).out, '"verdict":"neutral"');
 });
 
 test('the quick start reports in words that no node answers', async () => {
-  const { code, err } = await run('bash', ['examples/quick-start.sh'], project, { BASE: 'http://127.0.0.1:9' });
+  const { code, err } = await quickStart('http://127.0.0.1:9');
   assert.is(code, 3);
   assert.match(err, /^No node answers at http:\/\/127\.0\.0\.1:9\. Start one with 'npm start'/);
 });

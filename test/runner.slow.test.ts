@@ -15,26 +15,19 @@ interface Totals {
   readonly times: readonly { readonly path: string; readonly seconds: number }[];
 }
 
-interface TestLimits {
-  readonly namedAfterMs: number;
-  readonly killedAfterMs: number;
-}
-
 interface Options {
-  readonly folder: string;
-  readonly filters: readonly string[];
+  readonly filters?: readonly string[];
   readonly name?: string;
   readonly tiers?: readonly ('fast' | 'slow')[];
-  readonly timeoutMs: number;
+  readonly timeoutMs?: number;
   readonly endsWithinMs?: number;
-  readonly limits?: Readonly<Record<'fast' | 'slow', TestLimits>>;
+  readonly limits?: Readonly<Record<'fast' | 'slow', { namedAfterMs: number; killedAfterMs: number }>>;
   readonly stopsAtFailure?: boolean;
   readonly signal?: AbortSignal;
-  write(text: string): void;
 }
 
 interface Runner {
-  runTests(options: Options): Promise<Totals>;
+  runTests(options: Options & { folder: string; write(text: string): void }): Promise<Totals>;
   lastLine(totals: Totals): string;
 }
 
@@ -42,13 +35,24 @@ interface Runner {
 const runner: Runner = await import(new URL('../../scripts/lib/run-tests.mjs', import.meta.url).href);
 
 const uvu = `import { test } from '${import.meta.resolve('uvu')}';\n`;
-const passing = `${uvu}test('a', () => {});\ntest('b', () => {});\ntest.run();\n`;
-const hanging = `${uvu}test('a', () => new Promise(() => setInterval(() => {}, 1000)));\ntest.run();\n`;
+
+/** The text of a file that has these tests, given by the code of their functions. */
+const fileOf = (tests: Readonly<Record<string, string>>) =>
+  `${uvu}${Object.entries(tests)
+    .map(([name, code]) => `test('${name}', ${code});\n`)
+    .join('')}test.run();\n`;
+
+const passes = '() => {}';
+const fails = "() => { throw new Error('the reason'); }";
+const blocks = '() => { for (;;); }';
+const never = '() => new Promise(() => setInterval(() => {}, 1000))';
+const passing = fileOf({ a: passes, b: passes });
+const hanging = fileOf({ a: never });
 
 /** Runs the runner on files given by their text, and returns its totals and everything that it wrote. */
 async function run(
   files: Readonly<Record<string, string>>,
-  options: Partial<Options> = {},
+  options: Options = {},
 ): Promise<Totals & { readonly report: string }> {
   const folder = temporaryFolder();
   let report = '';
@@ -60,7 +64,7 @@ async function run(
   const write = (text: string): void => {
     report += text;
   };
-  const totals = await runner.runTests({ folder, filters: [], timeoutMs: 60_000, write, ...options });
+  const totals = await runner.runTests({ folder, timeoutMs: 60_000, write, ...options });
   return { ...totals, report };
 }
 
@@ -84,17 +88,8 @@ test('the tests of all files are counted', async () => {
   assert.match(totals.report, 'deep/er/b.test.ts');
 });
 
-test('a failing test counts, and its whole output is printed', async () => {
-  const text = `${uvu}test('good', () => {});\ntest('bad', () => { throw new Error('the reason'); });\ntest.run();\n`;
-  const totals = await run({ 'a.test.js': text });
-  assert.equal([totals.passed, totals.failed], [1, 1]);
-  assert.match(totals.report, 'FAIL a.test.ts');
-  assert.match(totals.report, 'the reason');
-});
-
 test('a file may end with its first failed test, which is named', async () => {
-  const failing = `${uvu}test('good', () => {});\ntest('bad', () => { throw new Error('x'); });\n`;
-  const text = `${failing}test('next', () => process.stdout.write('next ran'));\ntest.run();\n`;
+  const text = fileOf({ good: passes, bad: fails, next: "() => process.stdout.write('next ran')" });
   const totals = await run({ 'a.test.js': text }, { stopsAtFailure: true });
   assert.equal([totals.failed, totals.failedDuring], [1, ['"bad"']]);
   assert.not.match(totals.report, 'next ran');
@@ -103,31 +98,41 @@ test('a file may end with its first failed test, which is named', async () => {
 test('the stack of a failure names the source, also where another process printed it', async () => {
   // Only the second line of the compiled file is mapped, to line 41 of its source.
   const map = JSON.stringify({ version: 3, sources: ['../src/a.test.ts'], names: [], mappings: ';AAwCA' });
-  const text = `${uvu}test('bad', () => { throw new Error(\`child: \${import.meta.url}:2:9\`); });\ntest.run();\n`;
+  const text = fileOf({ bad: "() => { throw new Error('child: ' + import.meta.url + ':2:9'); }" });
   const { report } = await run({ 'deep/a.test.js': text, 'deep/a.test.js.map': map });
   assert.match(report, /child: \/\S+\/src\/a\.test\.ts:41:1\n/);
   assert.match(report, /at Object\.handler \(\/\S+\/src\/a\.test\.ts:41:1\)/);
   assert.match((await run({ 'deep/a.test.js': text })).report, /\/deep\/a\.test\.js:2:9\n/);
 });
 
-test('a file that runs no test is refused', async () => {
-  const forgotten = await run({ 'a.test.js': `${uvu}test('never run', () => {});\n` });
-  assert.equal([forgotten.passed, forgotten.failed], [0, 1]);
-  const none = await run({ 'a.test.js': `${uvu}test.run();\n` });
-  assert.equal([none.passed, none.failed], [0, 1]);
-});
+const rejects = "async () => { Promise.reject(new Error('the reason')); await new Promise(setImmediate); }";
 
-test('a file that ends without a summary is refused, whatever its exit code', async () => {
-  for (const text of ['', 'process.exit(0);', `${uvu}test('a', () => process.exit(0));\ntest.run();\n`, 'throw 1;']) {
-    const totals = await run({ 'a.test.js': text });
-    assert.equal([totals.passed, totals.failed], [0, 1], text);
-  }
-});
+const endless = '() => new Promise(() => {})';
 
-test('a bad exit code after passing tests counts as a failure', async () => {
-  const totals = await run({ 'a.test.js': `${passing}process.on('exit', () => { process.exitCode = 3; });\n` });
-  assert.equal([totals.passed, totals.failed], [2, 1]);
-});
+/** The text of a file that is refused, how many tests count as passed and failed, and what the report says. */
+const refused: Readonly<Record<string, readonly [text: string, counts: readonly [number, number], said?: RegExp]>> = {
+  'has a failing test': [fileOf({ good: passes, bad: fails }), [1, 1]],
+  'has no test': [`${uvu}test.run();\n`, [0, 1]],
+  'is empty': ['', [0, 1]],
+  'ends at its top with exit code 0': ['process.exit(0);', [0, 1]],
+  'ends in a test with exit code 0': [fileOf({ a: '() => process.exit(0)' }), [0, 1]],
+  'throws at its top': ['throw 1;', [0, 1]],
+  'has a bad exit code after its tests': [`${passing}process.on('exit', () => { process.exitCode = 3; });\n`, [2, 1]],
+  'does not end': [
+    `setInterval(() => {}, 1000);\n${fileOf({ a: passes, b: fails })}`,
+    [1, 2],
+    /did not end within 0\.5 s of its last test/,
+  ],
+};
+
+for (const [what, [text, counts, said = /FAIL a\.test\.ts/]] of Object.entries(refused)) {
+  test(`a file that ${what} is refused, and its whole output is printed`, async () => {
+    const totals = await run({ 'a.test.js': text }, { endsWithinMs: 500 });
+    assert.equal([totals.passed, totals.failed], counts, totals.report);
+    assert.match(totals.report, said);
+    assert.is(totals.report.includes('the reason'), text.includes('the reason'), totals.report);
+  });
+}
 
 /** A file that starts a process which listens on a free port and prints it, and that then never ends. */
 const hangingWithChild = `import { spawn } from 'node:child_process';
@@ -176,15 +181,11 @@ test('a slow file, one that uses its process and one that says so share no proce
 });
 
 test('a file that ends or holds a shared process is named, and the files beside it keep their results', async () => {
-  const rejecting = "{ Promise.reject(new Error('the reason')); await new Promise(setImmediate); }";
   const failing = new Map([
-    [`${uvu}test('two', () => { throw new Error('x'); });\ntest.run();\n`, /"two"/],
-    [`${uvu}test('two', async () => ${rejecting});\ntest.run();\n`, /exit code 1 without .* during "two"\n/],
-    [`${uvu}test('two', () => new Promise(() => {}));\ntest.run();\n`, /exit code 1 without .* during "two"\n/],
-    [
-      `${uvu}test('two', () => { for (;;); });\ntest.run();\n`,
-      /LONG a\/2.*"two"(?:.|\n)*"two": killed at its limit of 2 s/,
-    ],
+    [fileOf({ two: fails }), /"two"/],
+    [fileOf({ two: rejects }), /exit code 1 without .* during "two"\n/],
+    [fileOf({ two: endless }), /exit code 1 without .* during "two"\n/],
+    [fileOf({ two: blocks }), /LONG a\/2.*"two"(?:.|\n)*"two": killed at its limit of 2 s/],
     [`${passing}setInterval(() => {}, 1000);\n`, /did not end within 0.5 s of its last test/],
     [`${uvu}test('never run', () => {});\n`, /exit code 1 without .* during the top of the file/],
     ["throw new Error('x');", /exit code 1 without .* during the top of the file/],
@@ -206,7 +207,7 @@ const limits = { fast: short, slow: { namedAfterMs: 60_000, killedAfterMs: 60_00
 
 test('a hanging test is named while it runs and when it is killed, and the other files run', async () => {
   const until = new URL('./support/until.js', import.meta.url).href;
-  const waiting = `import { until } from '${until}';\n${uvu}test('one', () => {});\ntest('two', () => until(() => 1 > 2));\ntest.run();\n`;
+  const waiting = `import { until } from '${until}';\n${fileOf({ one: passes, two: '() => until(() => 1 > 2)' })}`;
   const totals = await run({ 'a.test.js': waiting, 'b.test.js': passing }, { limits });
   assert.equal([totals.passed, totals.failed], [2, 1]);
   assert.match(totals.report, 'LONG a.test.ts: "two", which waits for () => 1 > 2: runs for 0.5 s now\n');
@@ -215,8 +216,8 @@ test('a hanging test is named while it runs and when it is killed, and the other
 
 test('a test that blocks its thread is named too, and so are the hooks and the top of the file', async () => {
   const texts = {
-    '"a"': `${uvu}test('a', () => { for (;;); });\ntest.run();\n`,
-    'the hooks before the first test': `${uvu}test.before(() => { for (;;); });\ntest('a', () => {});\ntest.run();\n`,
+    '"a"': fileOf({ a: blocks }),
+    'the hooks before the first test': fileOf({ a: passes }).replace('test(', `test.before(${blocks});\ntest(`),
     'the top of the file': 'setInterval(() => {}, 1000); await new Promise(() => {});',
   };
   for (const [stage, text] of Object.entries(texts)) {
@@ -226,21 +227,8 @@ test('a test that blocks its thread is named too, and so are the hooks and the t
 });
 
 test('a test of the slow tier may run longer', async () => {
-  const text = `${uvu}test('a', () => new Promise((resolve) => setTimeout(resolve, 2_500)));\ntest.run();\n`;
+  const text = fileOf({ a: '() => new Promise((resolve) => setTimeout(resolve, 2_500))' });
   assert.is((await run({ 'a.slow.test.js': text }, { limits })).passed, 1);
-});
-
-test('a test that ends its process is named, by a rejection that nobody handles and by promises that nothing settles', async () => {
-  for (const body of [
-    "{ Promise.reject(new Error('the reason')); await new Promise(setImmediate); }",
-    'new Promise(() => {})',
-  ]) {
-    const text = `${uvu}test('one', () => {});\ntest('two', async () => ${body});\ntest.run();\n`;
-    const totals = await run({ 'a.test.js': text });
-    assert.equal([totals.passed, totals.failed], [0, 1]);
-    assert.match(totals.report, /exit code \d+ without a summary of uvu, during "two"/);
-    assert.is(/the reason/.test(totals.report), body.includes('reject'));
-  }
 });
 
 test('a name selects tests that contain it, in the files that have one, and their hooks run', async () => {
@@ -254,23 +242,12 @@ test('a name selects tests that contain it, in the files that have one, and thei
   assert.equal((await run({ 'b.test.js': passing }, { name: 'nothing like it' })).times, []);
 });
 
-test('a file whose tests are over, but which does not end, is killed, and its failed tests are printed', async () => {
-  const text = `${uvu}setInterval(() => {}, 1000);\ntest('a', () => {});\ntest('b', () => { throw new Error('the reason'); });\ntest.run();\n`;
-  const totals = await run({ 'a.test.js': text }, { endsWithinMs: 500 });
-  assert.equal([totals.passed, totals.failed], [1, 2]);
-  assert.match(totals.report, 'did not end within 0.5 s of its last test');
-  assert.match(totals.report, 'the reason');
-});
-
 test('an interrupt ends the files that run and starts no other', async () => {
   const interrupt = new AbortController();
-  const running = run(
-    { 'a.test.js': hanging, 'b.test.js': hanging, 'c.test.js': passing },
-    { signal: interrupt.signal },
-  );
+  const files = { 'a.test.js': hanging, 'b.test.js': hanging, 'c.test.js': passing };
+  const running = run(files, { signal: interrupt.signal });
   interrupt.abort();
-  const totals = await running;
-  assert.is(totals.passed, 0);
+  assert.is((await running).passed, 0);
 });
 
 test('a filter picks files by any part of their path, as compiled or as in the repository', async () => {
@@ -295,11 +272,9 @@ test('only the notes of a passed file are printed, and none of its other output'
   assert.match(report, /^ok {3}a\.test\.ts \([\d.]+ s\): 1 passed, 0 failed\n {5}fresh seed 7\n$/);
 });
 
-test('the last line holds the totals alone', () => {
-  assert.is(
-    runner.lastLine({ passed: 12, failed: 3, skips: [], failedDuring: [], files: 2, times: [] }),
-    '12 passed, 3 failed\n',
-  );
+test('the last line holds the totals alone', async () => {
+  const totals = await run({ 'a.test.js': fileOf({ good: passes, better: passes, bad: fails }) });
+  assert.is(runner.lastLine(totals), '2 passed, 1 failed\n');
 });
 
 test.run();

@@ -1,22 +1,15 @@
 /** A relay's sender against a receiver: how long it waits, and which answers end it. */
-import { createServer, type IncomingHttpHeaders } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { IncomingHttpHeaders } from 'node:http';
 import { Webhook } from 'standardwebhooks';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { bounds } from '../../src/client/bounds.js';
 import { systemRuntime } from '../../src/client/transport/time.js';
 import { changeIdOf, type VerdictChange, webhookSender } from '../../src/peer/relay/webhook.js';
+import { type FakeAnswer, fakeNode } from './fake-node.js';
 
 const now = Date.UTC(2026, 10, 27, 12);
 const change: VerdictChange = { id: 'change-1', subject: 'a'.repeat(64), from: 'neutral', to: null, at: now };
-
-interface Reply {
-  /** 0: the connection is cut off. */
-  readonly status: number;
-  readonly headers?: Record<string, string>;
-  readonly body?: string;
-}
 
 interface Sent {
   readonly outcome: unknown;
@@ -36,29 +29,22 @@ interface Sending {
   readonly ending?: AbortController | undefined;
 }
 
-/** Sends one change to a receiver that gives the answers in turn. */
-const sent = (...replies: readonly Reply[]) => sentAs({}, ...replies);
+/** Sends one change to a receiver that gives the answers in turn, of which null cuts the connection off. */
+const sent = (...replies: readonly (FakeAnswer | null)[]) => sentAs({}, ...replies);
 
 async function sentAs(
   { secret = '', dice = 0, to = change.to, ending }: Sending,
-  ...replies: readonly Reply[]
+  ...replies: readonly (FakeAnswer | null)[]
 ): Promise<Sent> {
-  const left = [...replies];
-  let got: { readonly headers: IncomingHttpHeaders; readonly text: string } = { headers: {}, text: '' };
-  const server = createServer(async (request, response) => {
-    const { status, headers = {}, body = '' } = left.shift() ?? { status: 204 };
-    let text = '';
-    for await (const part of request.setEncoding('utf8')) text += part;
-    got = { headers: request.headers, text };
-    if (ending !== undefined) ending.abort();
-    else if (status === 0) request.socket.destroy();
-    else response.writeHead(status, headers).end(body);
+  const left = [...replies, ...Array(9).fill({ status: 204 })];
+  await using receiver = await fakeNode(() => {
+    ending?.abort();
+    return ending === undefined ? left.shift() : new Promise(() => {});
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const pauses: number[] = [];
   const lines: (string | null)[] = [];
   const send = webhookSender({
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/hook`,
+    url: `${receiver.url}/hook`,
     secret,
     discord: secret === '',
     runtime: {
@@ -74,13 +60,9 @@ async function sentAs(
     signal: (ending ?? new AbortController()).signal,
     say: (line) => lines.push(line?.replace(/^127\.0\.0\.1:\d+ /, '') ?? null),
   });
-  try {
-    const outcome = await send({ ...change, to }).catch((error: unknown) => error);
-    return { outcome, pauses, lines, ...got };
-  } finally {
-    server.closeAllConnections();
-    server.close();
-  }
+  const outcome = await send({ ...change, to }).catch((error: unknown) => error);
+  const { headers, text } = receiver.asked.at(-1)!;
+  return { outcome, pauses, lines, headers, text };
 }
 
 test('a receiver may ask for a pause in seconds or until a date', async () => {
@@ -95,7 +77,7 @@ test('a receiver may ask for a pause in seconds or until a date', async () => {
 });
 
 test('an address that is gone ends the relay at once, by its status or the code of Discord', async () => {
-  const discord = { status: 400, body: '{"message": "Unknown Webhook", "code": 10015}' };
+  const discord = { status: 400, body: { message: 'Unknown Webhook', code: 10015 } };
   for (const reply of [{ status: 401 }, { status: 404 }, { status: 410 }, discord]) {
     const { outcome, pauses, lines } = await sent(reply);
     assert.equal([(outcome as { code?: string }).code, pauses, lines], ['webhook_gone', [], []]);
@@ -118,14 +100,14 @@ test('a webhook that is refused for its content is tried a few times, any other 
 test('a webhook is retried after a growing, bounded pause with jitter, and each problem is reported', async () => {
   const after = (seconds: number) => ({ status: 503, headers: { 'retry-after': `${seconds}` } });
   const { webhookBackoffBaseMs: base, webhookBackoffCapMs: cap } = bounds;
-  const { outcome, pauses, lines } = await sentAs({ dice: 0.5 }, { status: 0 }, { status: 300 }, after(7), after(1e6));
+  const { outcome, pauses, lines } = await sentAs({ dice: 0.5 }, null, { status: 300 }, after(7), after(1e6));
   assert.is(outcome, true);
   assert.equal(pauses, [base / 2, base, 7_000 + 2 * base, cap + 4 * base]);
   const again = 'retried until the receiver accepts the webhook';
   const statuses = ['answered 300', 'answered 503', 'answered 503'];
   assert.equal(lines, [...['does not answer', ...statuses].map((what) => `${what}; ${again}`), null]);
   assert.is((await sent({ status: 200 })).pauses.length, 0);
-  const long = { status: 400, body: `{"code": 10015, "message": "${'x'.repeat(4_096)}"}` };
+  const long = { status: 400, body: { code: 10015, message: 'x'.repeat(4_096) } };
   assert.is((await sent(long)).outcome, true, 'a long answer is not read for a code');
 });
 

@@ -1,55 +1,36 @@
 /** `ptf-peer export` beside a node that does not answer for all players: no list is better than half of one. */
-import { once } from 'node:events';
 import { existsSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
-import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { bounds } from '../../../src/client/bounds.js';
 import { duration } from '../../../src/peer/cli/options.js';
 import { until } from '../../support/until.js';
+import { type FakeNode, fakeNode, groupAnswer, noRetry } from '../fake-node.js';
 import { PeerWorld } from '../peer-world.js';
 
 const player = '76561202255225729';
 let world: PeerWorld;
-let server: Server;
+let node: FakeNode;
 /** The node's way to treat a read of scores. */
 let answers: 'answers' | 'refuses' | 'hangs';
-let asked = 0;
-const streamKeys: unknown[] = [];
+const asked = (part: string) => node.asked.filter(({ path }) => path.startsWith(`/api/v1/${part}`));
 
-test.before(async () => {
+test.before.each(async () => {
   const more = { score: 1, confidence: 1, event_count: 1, updated_at: '2026-01-01T00:00:00.000Z' };
-  server = createServer(({ url = '', headers }, response) => {
-    const send = (status: number, body: object) => {
-      // The client asks no second time of a node that names a pause longer than its deadline.
-      response.writeHead(status, { 'content-type': 'application/json', 'retry-after': '3600' });
-      response.end(JSON.stringify(body));
-    };
-    if (url.startsWith('/api/v1/peers')) {
-      return send(200, { group: { group_id: 'g', identity_mode: 'open' }, data: [], next_cursor: null });
-    }
-    if (url.startsWith('/api/v1/verdicts/stream')) streamKeys.push(headers['x-peer-api-key']);
-    if (!url.startsWith('/api/v1/trust-scores')) return send(404, { code: 'route_not_found', error: 'no' });
-    asked++;
-    if (answers === 'refuses') return send(503, { code: 'overloaded', error: 'later' });
-    const ids = new URLSearchParams(url.split('?')[1]).get('ids')!.split(',');
-    const data = ids.map((player_id) => ({ player_id, verdict: 'untrusted', ...more }));
-    if (answers === 'answers') send(200, { data });
+  node = await fakeNode(({ path }) => {
+    if (path.startsWith('/api/v1/peers')) return groupAnswer();
+    const refused = (status: number, code: string) => ({ status, headers: noRetry, body: { code, error: 'no' } });
+    if (!path.startsWith('/api/v1/trust-scores')) return refused(404, 'route_not_found');
+    if (answers === 'refuses') return refused(503, 'overloaded');
+    if (answers === 'hangs') return new Promise(() => {});
+    const ids = new URLSearchParams(path.split('?')[1]).get('ids')!.split(',');
+    return { body: { data: ids.map((player_id) => ({ player_id, verdict: 'untrusted', ...more })) } };
   });
-  await once(server.listen(0, '127.0.0.1'), 'listening');
-});
-test.after(() => {
-  server.closeAllConnections();
-  server.close();
-});
-test.before.each(() => {
   world = new PeerWorld();
-  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-  world.writeConfig({ url, peerId: 'p', apiKey: 'k', groupSalt: 'a salt of sixteen bytes' });
-  asked = 0;
+  world.writeConfig({ url: node.url, peerId: 'p', apiKey: 'k', groupSalt: 'a salt of sixteen bytes' });
 });
+test.after.each(() => node.close());
 
 /** Exports the untrusted among the players of a file with this text. */
 async function exported(text: string, more: readonly string[] = [], ending?: AbortSignal, onErr?: () => void) {
@@ -85,7 +66,7 @@ test('an export that is interrupted is no list of which some ids were refused', 
   answers = 'hangs';
   const ending = new AbortController();
   const running = exported(`${player}\n`, [], ending.signal);
-  await until(() => asked > 0);
+  await until(() => asked('trust-scores').length > 0);
   ending.abort();
   const interrupted = 'ptf-peer: interrupted (closed)\n';
   assert.equal(await running, { code: 3, out: '', err: interrupted });
@@ -142,11 +123,11 @@ test('a list that is followed is written again if somebody removes it', async ()
 
 test('a list that is followed reads the verdict stream with the key of its peer', async () => {
   answers = 'answers';
-  streamKeys.length = 0;
-  await followed(`${player}\n`, () => streamKeys.length > 0);
-  assert.equal(streamKeys, ['k']);
+  const keys = () => asked('verdicts/stream').map(({ headers }) => headers['x-peer-api-key']);
+  await followed(`${player}\n`, () => keys().length > 0);
+  assert.equal(keys(), ['k']);
   await exported(`${player}\n`);
-  assert.is(streamKeys.length, 1);
+  assert.is(keys().length, 1);
 });
 
 test('the kind of ids that stand for accounts of several platforms is an option', async () => {
@@ -158,7 +139,7 @@ test('the kind of ids that stand for accounts of several platforms is an option'
 
 test('the end of a command that follows a list is no problem of the list', async () => {
   answers = 'hangs';
-  assert.equal(await followed(`${player}\n`, () => asked > 0), { code: 0, err: '', list: null });
+  assert.equal(await followed(`${player}\n`, () => asked('trust-scores').length > 0), { code: 0, err: '', list: null });
 });
 
 test.run();

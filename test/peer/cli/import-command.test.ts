@@ -15,7 +15,9 @@ const refused = { status: 422, code: 'timestamp_in_future', error: 'too late' };
 let world: PeerWorld;
 let node: FakeNode;
 /** The node's answer to a batch. */
-let answer: (events: readonly { event_id: string }[]) => FakeAnswer;
+let answer: (events: readonly { event_id: string; severity: number }[]) => FakeAnswer;
+/** The severities of the last batch. */
+let severities: readonly number[] = [];
 
 test.before(async () => {
   node = await fakeNode(({ path, text }) => {
@@ -34,7 +36,10 @@ const spool = (name: string) => join(world.stateDir, 'imports', 'spool', name);
 async function imported(text: string, results: readonly object[], ...more: readonly string[]) {
   const path = join(world.folder, 'bans.csv');
   writeFileSync(path, text);
-  answer = (events) => ({ body: { results: events.map(({ event_id }, i) => ({ event_id, ...results[i] })) } });
+  answer = (events) => {
+    severities = events.map(({ severity }) => severity);
+    return { body: { results: events.map(({ event_id }, i) => ({ event_id, ...results[i] })) } };
+  };
   const ran = await world.run(['import', path, ...more]);
   return { ...ran, err: ran.err.replaceAll(path, 'bans.csv') };
 }
@@ -58,6 +63,21 @@ test('only bans without a date that the node knew may have been lifted in betwee
   const second = await imported(dated, [known, known, known], '--send-faded');
   assert.match(second.out, '3 sent, of which the node knew 3; ');
   assert.equal([second.code, second.out.split('\n').length], [0, 2], second.out);
+});
+
+test('an import says once how many of its events are no evidence, and nothing if all count', async () => {
+  const uncounted = ids.map(() => ({ ...accepted, counts: false }));
+  const { code, out } = await imported(undated, uncounted, '--severity', '0');
+  assert.equal(
+    [code, out.match(/^3 events are older than 20 half-lives or of severity 0: .*$/gm)?.length],
+    [0, 1],
+    out,
+  );
+  assert.equal(severities, [0, 0, 0]);
+  assert.is(JSON.parse((await imported(undated, uncounted, '--severity', '0', '--json')).out).uncounted, 3);
+  const all = await imported(undated, [accepted, accepted, accepted]);
+  assert.not.match(all.out + all.err, 'no evidence');
+  assert.equal(severities, [1, 1, 1]);
 });
 
 test('an import that the node refuses ends with exit code 3, and says what waits for the next one', async () => {
@@ -97,7 +117,10 @@ test('a dry run prints each ban and what would be sent, however long the list is
   assert.is(code, 1);
   const many = Array.from({ length: 1_000 }, (_, i) => `${76561202255225729n + BigInt(i)}\n`).join('');
   const long = await imported(`steam_id\n${many}`, [], '--dry-run', '--json');
-  assert.equal([long.code, JSON.parse(long.out).events.length], [0, 1_000]);
+  const document = JSON.parse(long.out);
+  assert.equal([long.code, Object.keys(document), document.events.length], [0, ['format', 'events', 'refused'], 1_000]);
+  const fields = ['player_id', 'kind', 'line', 'banned_at', 'expires_at', 'state', 'severity', 'note'];
+  assert.equal(Object.keys(document.events[0]), fields);
 });
 
 test('a watch of a peer with several games needs the game of its list', async () => {

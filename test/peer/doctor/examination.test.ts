@@ -1,7 +1,5 @@
 /** The doctor against a node whose answers the test gives. */
 import { chmodSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'uvu';
@@ -11,6 +9,7 @@ import { encodeRecord, fileNameOf } from '../../../src/client/write/spool/spool-
 import { examine } from '../../../src/peer/doctor/examination.js';
 import { onFailingDisk } from '../../support/failing-disk.js';
 import { temporaryFolder } from '../../support/process.js';
+import { fakeNode, groupAnswer, noRetry } from '../fake-node.js';
 
 const groupSalt = 'a salt of the group, 16 bytes';
 const peerId = '3c1e4d0e-7f0b-4c55-9f5e-0d6a1d1f5a10';
@@ -29,30 +28,22 @@ interface Answers {
   readonly status?: string;
 }
 
-/** Returns `check result` of each finding, and their texts. */
+/** Returns `check result` of each finding, the same of some checks alone, and the texts of all. */
 async function found(
   { aheadMs = 0, codes, refusal = invalidKey, status, ...group }: Answers,
   folder = join(tmpdir(), 'ptf-doctor-without-files'),
-): Promise<{ results: string[]; texts: string }> {
-  const node = createServer((request, response) => {
-    response.sendDate = false;
-    if (aheadMs !== null) response.setHeader('date', new Date(Date.now() + aheadMs).toUTCString());
-    response.setHeader('content-type', 'application/json');
-    request.resume();
-    if (request.method === 'POST' && codes !== undefined) {
-      response.end(JSON.stringify({ results: codes.map((code) => ({ status: 400, code, error: 'refused' })) }));
-    } else if (request.method === 'POST') {
-      // The client asks no second time of a node that names a pause longer than its deadline.
-      response.writeHead(refusal.status, { 'retry-after': '3600' });
-      response.end(JSON.stringify({ code: refusal.code, error: 'refused' }));
-    } else {
-      const data = status === undefined ? [] : [{ peer_id: peerId, status }];
-      response.end(JSON.stringify({ group: { group_id: 'g', ...group }, data, next_cursor: null }));
-    }
-  }).listen(0, '127.0.0.1');
-  await new Promise((resolve) => node.once('listening', resolve));
+) {
+  const data = status === undefined ? [] : [{ peer_id: peerId, status }];
+  const results = codes?.map((code) => ({ status: 400, code, error: 'refused' }));
+  await using node = await fakeNode(({ method }) => {
+    const date = new Date(Date.now() + (aheadMs ?? 0)).toUTCString();
+    const at = { sendsDate: false, headers: { ...noRetry, ...(aheadMs === null ? {} : { date }) } };
+    if (method === 'GET') return { ...groupAnswer({ group_id: 'g', ...group }, data), ...at };
+    if (results !== undefined) return { body: { results }, ...at };
+    return { status: refusal.status, body: { code: refusal.code, error: 'refused' }, ...at };
+  });
   const { findings } = await examine({
-    url: `http://127.0.0.1:${(node.address() as AddressInfo).port}`,
+    url: node.url,
     peerId,
     apiKey: 'key',
     groupSalt,
@@ -60,27 +51,28 @@ async function found(
     gameIds: codes?.map((_, i) => `game-${i}`) ?? ['arena'],
     stateDir: folder,
     path: join(folder, 'config.json'),
-  }).finally(() => node.close());
+  });
+  const all = findings.map(({ check, result }) => `${check} ${result}`);
   return {
-    results: findings.map(({ check, result }) => `${check} ${result}`),
+    results: all,
+    of: (...checks: readonly string[]) => all.filter((one) => checks.includes(one.split(' ')[0]!)),
     texts: findings.map(({ text }) => text).join('\n'),
   };
 }
 
 test('a salt that is not that of the group fails, and its key is not tried', async () => {
   const wrong = await found({ salt_check: saltCheckOf('another salt of 16 bytes') });
-  assert.ok(wrong.results.includes('salt fail'), wrong.results.join());
-  assert.not.ok(wrong.results.some((one) => one.startsWith('peer')));
+  assert.equal(wrong.of('salt', 'peer'), ['salt fail']);
   const right = await found({ salt_check: saltCheckOf(groupSalt) });
-  assert.ok(right.results.includes('salt ok') && right.results.includes('peer fail'), right.results.join());
+  assert.equal(right.of('salt', 'peer'), ['salt ok', 'peer fail']);
   const none = await found({});
-  assert.ok(none.results.includes('salt warn') && none.results.includes('peer fail'), none.results.join());
+  assert.equal(none.of('salt', 'peer'), ['salt warn', 'peer fail']);
   assert.not.match(wrong.texts + right.texts + none.texts, groupSalt);
 });
 
 test('a node that answers is found by the doctor, with its address and group', async () => {
-  const { results, texts } = await found({});
-  assert.ok(results.includes('node ok'), results.join());
+  const { of, texts } = await found({});
+  assert.equal(of('node'), ['node ok']);
   assert.match(texts, /^http:\/\/127\.0\.0\.1:\d+ answers for the group "g"$/m);
 });
 
@@ -88,7 +80,7 @@ test('a damaged spool fails, as does one with a refused report, and one in which
   const dir = temporaryFolder();
   const spool = join(dir, 'spool', 'arena');
   mkdirSync(spool, { recursive: true });
-  const judged = async () => (await found({}, dir)).results.filter((one) => one.startsWith('spool'));
+  const judged = async () => (await found({}, dir)).of('spool');
   assert.equal(await judged(), ['spool ok']);
   writeFileSync(join(spool, '0000000000000001.damaged'), '');
   assert.equal(await judged(), ['spool fail', 'spool ok']);
@@ -98,12 +90,12 @@ test('a damaged spool fails, as does one with a refused report, and one in which
 
 test('a clock that differs from that of the node by over a minute fails, with its direction', async () => {
   const salt_check = saltCheckOf('another salt of 16 bytes');
-  assert.ok((await found({ salt_check })).results.includes('clock ok'));
+  assert.equal((await found({ salt_check })).of('clock'), ['clock ok']);
   const behind = await found({ salt_check, aheadMs: 600_000 });
-  assert.ok(behind.results.includes('clock fail'));
+  assert.equal(behind.of('clock'), ['clock fail']);
   assert.match(behind.texts, /clock is (?:599|600|601) s behind the node's/);
   assert.match((await found({ salt_check, aheadMs: -600_000 })).texts, "s ahead of the node's");
-  assert.ok((await found({ salt_check, aheadMs: null })).results.includes('clock warn'));
+  assert.equal((await found({ salt_check, aheadMs: null })).of('clock'), ['clock warn']);
 });
 
 test('the kinds of ids that are converted are named', async () => {
@@ -114,34 +106,24 @@ test('the kinds of ids that are converted are named', async () => {
 });
 
 test('a game whose events are refused for more than their time fails, with its name and code', async () => {
-  const { results, texts } = await found({ codes: ['timestamp_in_future', 'game_not_registered'] });
-  assert.equal(
-    results.filter((one) => /^(?:peer|games) /.test(one)),
-    ['peer ok', 'games ok', 'games fail'],
-  );
+  const { of, texts } = await found({ codes: ['timestamp_in_future', 'game_not_registered'] });
+  assert.equal(of('peer', 'games'), ['peer ok', 'games ok', 'games fail']);
   assert.match(texts, 'reports for "game-0" are accepted');
   assert.match(texts, /reports for "game-1" are refused: .*\(game_not_registered\)/);
 });
 
 test('a key of another peer fails without a word about games, since each of them would be refused', async () => {
   for (const code of ['peer_id_mismatch', 'unknown_peer']) {
-    const { results, texts } = await found({ codes: [code, 'timestamp_in_future'] });
-    assert.equal(
-      results.filter((one) => /^(?:peer|games) /.test(one)),
-      ['peer fail'],
-      code,
-    );
+    const { of, texts } = await found({ codes: [code, 'timestamp_in_future'] });
+    assert.equal(of('peer', 'games'), ['peer fail'], code);
     assert.match(texts, /^(?:the key belongs to another peer|the group has no peer with this peer_id): /m);
   }
 });
 
 test('a peer that is not active fails with its status, however the node refuses its events', async () => {
   const text = async (more: Answers) => {
-    const { results, texts } = await found(more);
-    assert.equal(
-      results.filter((one) => /^(?:peer|games) /.test(one)),
-      ['peer fail'],
-    );
+    const { of, texts } = await found(more);
+    assert.equal(of('peer', 'games'), ['peer fail']);
     return /^the peer \S+ is (.*): ask the operator of the group \(peer_not_active\)$/m.exec(texts)?.[1];
   };
   const whole = { refusal: { status: 403, code: 'peer_not_active' } };
@@ -155,11 +137,8 @@ test('a peer that is not active fails with its status, however the node refuses 
 });
 
 test('a node that takes no events for now is at fault, not the peer', async () => {
-  const { results, texts } = await found({ refusal: { status: 503, code: 'overloaded' } });
-  assert.equal(
-    results.filter((one) => /^(?:node|peer) /.test(one)),
-    ['node ok', 'node fail'],
-  );
+  const { of, texts } = await found({ refusal: { status: 503, code: 'overloaded' } });
+  assert.equal(of('node', 'peer'), ['node ok', 'node fail']);
   assert.match(texts, /^refused$/m);
 });
 
@@ -182,11 +161,8 @@ test('reports that wait in a spool are a warning with their number', async () =>
   const spool = join(folder, 'imports', 'spool');
   mkdirSync(spool, { recursive: true });
   writeFileSync(join(spool, fileNameOf(1)), Buffer.concat([1, 2].map((seq) => encodeRecord(seq, Buffer.from('{}')))));
-  const { results, texts } = await found({}, folder);
-  assert.equal(
-    results.filter((one) => one.startsWith('spool')),
-    ['spool warn'],
-  );
+  const { of, texts } = await found({}, folder);
+  assert.equal(of('spool'), ['spool warn']);
   assert.match(texts, /^2 reports are waiting in the spool imports; they are sent while the program .* runs$/m);
 });
 
@@ -217,11 +193,8 @@ test('a spool that cannot be used fails, with the reason', async () => {
   mkdirSync(join(spools, 'earlier'), { recursive: true });
   writeFileSync(join(spools, 'earlier', fileNameOf(1)), 'PTFSPOOL of an earlier version');
   writeFileSync(join(spools, 'file'), '');
-  const { results, texts } = await found({}, folder);
-  assert.equal(
-    results.filter((one) => one.startsWith('spool')),
-    ['spool fail', 'spool fail'],
-  );
+  const { of, texts } = await found({}, folder);
+  assert.equal(of('spool'), ['spool fail', 'spool fail']);
   assert.match(texts, /^the spool earlier cannot be used: .* was written by an earlier version: deliver its events/m);
   assert.match(texts, /^the spool file cannot be used: ENOTDIR$/m);
 });

@@ -1,7 +1,4 @@
-import { once } from 'node:events';
 import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -29,14 +26,12 @@ test('a last line that may be truncated is refused where each shorter id is an i
 });
 
 test('a list names every untrusted player of the file, over more players than one read takes', async () => {
-  const node = createServer(({ url: path = '' }, response) => {
+  await using node = await fakeNode(({ path }) => {
     const { body } = path === saltCheckPath ? peersAnswer(null) : matchAnswer({ path } as TransportRequest);
-    response.end(JSON.stringify(body).replaceAll('"neutral"', '"untrusted"'));
+    return { body: JSON.parse(JSON.stringify(body).replaceAll('"neutral"', '"untrusted"')) };
   });
-  await once(node.listen(0, '127.0.0.1').unref(), 'listening');
   const world = new PeerWorld();
-  const url = `http://127.0.0.1:${(node.address() as AddressInfo).port}`;
-  world.writeConfig({ url, peerId: 'p', apiKey: 'k', groupSalt: 'a salt of sixteen bytes' });
+  world.writeConfig({ url: node.url, peerId: 'p', apiKey: 'k', groupSalt: 'a salt of sixteen bytes' });
   const ids = Array.from({ length: bounds.scoresPerCall + 2 }, (_, i) => `${76561197960287930n + BigInt(i)}`);
   writeFileSync(join(world.folder, 'ids'), `${ids.join('\n')}\n`);
   const { out } = await world.run(['export', '--format', 'squad', '--ids', join(world.folder, 'ids')]);

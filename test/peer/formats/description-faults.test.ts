@@ -7,7 +7,7 @@ import * as assert from 'uvu/assert';
 import { readDescription } from '../../../src/peer/cli/read-description.js';
 import { temporaryFolder } from '../../support/process.js';
 import { A, B } from '../import/plans.js';
-import { PeerWorld } from '../peer-world.js';
+import { DescribedList } from './described-list.js';
 
 const path = join(temporaryFolder(), 'description.json');
 
@@ -68,72 +68,58 @@ test('a wrong member of a description is named, with what it must be', () => {
 });
 
 test('the draft of a file of any name is a description that an import takes', async () => {
-  const world = new PeerWorld();
-  const list = join(world.folder, 'Export of all punishments, arena EU 1 (2026-11-25, final).csv');
-  const description = join(world.folder, 'description.json');
-  writeFileSync(list, `steam_id,note\n${A},x\n`);
-  writeFileSync(description, (await world.run(['describe', list])).out);
-  const { code, out, err } = await world.run(['import', list, '--description', description, '--dry-run']);
+  const list = new DescribedList('Export of all punishments, arena EU 1 (2026-11-25, final).csv');
+  list.write(`steam_id,note\n${A},x\n`);
+  const { code, out, err } = await list.dryRun((await list.describe()).out);
   assert.equal([code, out.includes('1 to send')], [0, true], out + err);
 });
 
 test('no element of an XML list is a ban before a person has said which ones are', async () => {
-  const world = new PeerWorld();
-  const [list, description] = [join(world.folder, 'own.xml'), join(world.folder, 'description.json')];
-  writeFileSync(list, `<own><admins><admin steamid="${B}"/></admins><Bans><Ban steamid="${A}"/></Bans></own>`);
-  const imported = (described: string) => {
-    writeFileSync(description, described);
-    return world.run(['import', list, '--dry-run', '--description', description]);
-  };
-  const { out: draft } = await world.run(['describe', list]);
-  const { code, err } = await imported(draft);
+  const list = new DescribedList('own.xml');
+  list.write(`<own><admins><admin steamid="${B}"/></admins><Bans><Ban steamid="${A}"/></Bans></own>`);
+  const { out: draft } = await list.describe();
+  const { code, err } = await list.dryRun(draft);
   assert.equal([code, err.includes('path must lead to the elements that are bans')], [2, true], err);
   for (const path of ['bans.ban', 'Bans.Ban']) {
-    const { out } = await imported(JSON.stringify({ ...JSON.parse(draft), path }));
+    const { out } = await list.dryRun({ ...JSON.parse(draft), path });
     assert.equal([out.includes(A), out.includes(B)], [true, false], out);
   }
 });
 
 test('a list that has no place where a format or a description reads is not read as an empty one', async () => {
-  const world = new PeerWorld();
-  const [list, description] = [join(world.folder, 'own.list'), join(world.folder, 'description.json')];
-  const refused = async (text: string, ...how: readonly string[]) => {
-    writeFileSync(list, text);
-    const { code, out, err } = await world.run(['import', list, '--dry-run', ...how]);
-    return `${code} ${/refused: (.*)/.exec(out)?.[1]} ${/given by/.test(err) && /undefined/.test(err)}`;
-  };
-  const described = (more: object) => {
-    writeFileSync(description, JSON.stringify({ ...right, ...more }));
-    return ['--description', description];
-  };
-  const noArray = '1 the list is no JSON array, so that nothing of it can be read false';
-  assert.is(await refused(`{"bans":[{"id":"${A}"}]}`, ...described({ shape: 'json' })), noArray);
-  assert.is(await refused(`{"bans":[{"uuid":"${A}"}]}`, '--format', 'litebans'), noArray);
-  const dump = `INSERT INTO \`one\` (\`id\`) VALUES ('${A}');\nINSERT INTO \`two\` (\`id\`) VALUES ('${B}');\n`;
-  const named = described({ shape: 'sql', recognise: { named: '^three$' } });
-  assert.is(await refused(dump, ...named), '1 the dump has no table of arena, but one, two false');
-  assert.is(await refused(`steam_id\n${A}\n`, ...named), '1 the dump has no table of arena, but none at all false');
+  const noArray = 'the list is no JSON array, so that nothing of it can be read';
   const noBlock = 'the list is damaged here, so that nothing from this entry on can be read';
-  assert.is(await refused(`id,x\n${A},y\n`, ...described({ shape: 'keyvalues' })), `1 ${noBlock} false`);
-  for (const shape of ['sql', 'keyvalues'] as const) {
-    const recognise = { cells: ['id'] };
-    assert.is(await refused('\n', ...described({ shape, recognise })), '0 undefined false', shape);
-  }
-  assert.is(await refused('"bans" { }', ...described({ shape: 'keyvalues' })), '0 undefined false');
-  assert.is(await refused('[]', ...described({ shape: 'json' })), '0 undefined false');
+  const noTable = 'the dump has no table of arena, but';
+  const dump = `INSERT INTO \`one\` (\`id\`) VALUES ('${A}');\nINSERT INTO \`two\` (\`id\`) VALUES ('${B}');\n`;
   const created = 'CREATE TABLE `three` (`id` int);\nINSERT INTO `two` (`id`) VALUES (1);\n';
-  assert.is(
-    await refused(created, ...described({ shape: 'sql', recognise: { named: '^three$' } })),
-    '0 undefined false',
-  );
+  const three = { shape: 'sql', recognise: { named: '^three$' } };
+  const sql = { shape: 'sql', recognise: { cells: ['id'] } };
+  for (const [text, described, reason] of [
+    [`{"bans":[{"id":"${A}"}]}`, { shape: 'json' }, noArray],
+    [`{"bans":[{"uuid":"${A}"}]}`, null, noArray],
+    [dump, three, `${noTable} one, two`],
+    [`steam_id\n${A}\n`, three, `${noTable} none at all`],
+    [`id,x\n${A},y\n`, { shape: 'keyvalues' }, noBlock],
+    ['\n', sql, undefined],
+    ['\n', { ...sql, shape: 'keyvalues' }, undefined],
+    ['"bans" { }', { shape: 'keyvalues' }, undefined],
+    ['[]', { shape: 'json' }, undefined],
+    [created, three, undefined],
+  ] as const) {
+    const list = new DescribedList('own.list');
+    list.write(text);
+    const how = described === null ? ['--format', 'litebans'] : [];
+    const { code, out, err } = await list.dryRun(described && { ...right, ...described }, ...how);
+    assert.equal([code, /refused: (.*)/.exec(out)?.[1]], [reason === undefined ? 0 : 1, reason], text);
+    assert.not.match(err, 'undefined');
+  }
 });
 
 test('a draft leaves to a person what stops an import of the list, also by the values of a cell alone', async () => {
-  const world = new PeerWorld();
-  const list = join(world.folder, 'bans.list');
+  const list = new DescribedList('bans.list');
   const chosen = async (text: string) => {
-    writeFileSync(list, text);
-    return JSON.parse((await world.run(['describe', list])).out);
+    list.write(text);
+    return JSON.parse((await list.describe()).out);
   };
   const { choose, known } = await chosen(`steam_id;zzz;colour\n${A};Mute;red\n`);
   assert.equal([choose, known], [['zzz'], ['colour']]);
@@ -143,30 +129,27 @@ test('a draft leaves to a person what stops an import of the list, also by the v
 });
 
 test('a draft is made of the table that an option names, and of no other', async () => {
-  const world = new PeerWorld();
-  const dump = join(world.folder, 'dump.sql');
+  const dump = new DescribedList('dump.sql');
   const insert = (table: string, cell: string) =>
     `INSERT INTO \`${table}\` (\`steam_id\`, \`${cell}\`) VALUES ('${A}', '1');\n`;
-  writeFileSync(dump, insert('one', 'until_one') + insert('two', 'until_two'));
-  const { out } = await world.run(['describe', dump, '--table', 'two']);
+  dump.write(insert('one', 'until_one') + insert('two', 'until_two'));
+  const { out } = await dump.describe('--table', 'two');
   assert.match(out, 'until_two');
   assert.not.match(out, 'until_one');
-  const { code, err } = await world.run(['describe', dump, '--table', 'three']);
-  assert.equal([code, err.includes(`--table must be one of ${dump}: one, two`)], [2, true], err);
+  const { code, err } = await dump.describe('--table', 'three');
+  assert.equal([code, err.includes(`--table must be one of ${dump.path}: one, two`)], [2, true], err);
 });
 
 test('a draft of a table of SQLite reads that table, and what is no list is refused', async () => {
-  const world = new PeerWorld();
-  const [file, described] = [join(world.folder, 'c.db'), join(world.folder, 'description.json')];
-  const database = new sqlite.Database(file);
+  const [table, list] = [new DescribedList('c.db'), new DescribedList('own.list')];
+  const database = new sqlite.Database(table.path);
   database.exec('CREATE TABLE own (steam_id TEXT, colour TEXT)');
   database.run('INSERT INTO own VALUES (?, ?)', [A, 'red']);
   database.close();
-  const draft = await world.run(['describe', file, '--table', 'own']);
-  writeFileSync(described, draft.out);
-  const { out } = await world.run(['import', file, '--table', 'own', '--description', described, '--dry-run']);
+  const draft = await table.describe('--table', 'own');
+  const { out } = await table.dryRun(draft.out, '--table', 'own');
   assert.match(out, '1 to send', draft.err);
-  const unnamed = await world.run(['describe', file]);
+  const unnamed = await table.describe();
   assert.equal([unnamed.code, unnamed.err.includes('--table must be one of')], [2, true], unnamed.err);
   for (const [text, why] of [
     ['', 'has no named cells to describe'],
@@ -175,8 +158,8 @@ test('a draft of a table of SQLite reads that table, and what is no list is refu
     ['[]', 'has no named cells to describe'],
     ['<a/>', 'has no named cells to describe'],
   ] as const) {
-    writeFileSync(described, text);
-    const { code, err } = await world.run(['describe', described]);
+    list.write(text);
+    const { code, err } = await list.describe();
     assert.equal([code, err.includes(why)], [4, true], text + err);
   }
 });

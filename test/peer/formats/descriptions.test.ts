@@ -1,6 +1,5 @@
 /** Lists of further tools, dumps of unknown ones, and descriptions of a user's own. */
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { readFileSync } from 'node:fs';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { Description } from '../../../src/peer/formats/description.js';
@@ -9,7 +8,7 @@ import { readList } from '../../../src/peer/formats/interpret.js';
 import { tools } from '../../../src/peer/formats/tools.js';
 import { blocksOf } from '../../support/markdown.js';
 import { brief, type Given, importPlan, plan } from '../import/plans.js';
-import { PeerWorld } from '../peer-world.js';
+import { DescribedList } from './described-list.js';
 
 const [A, B, C] = ['76561202255225729', '76561202255225730', '76561202255225731'] as const;
 const license = (n: number) => `license:${n}123456789abcdef0123456789abcdef01234567`;
@@ -258,9 +257,7 @@ test('a table without a column for an end, a removal or a type is refused with i
 });
 
 test("a user's description of JSON, XML or KeyValues names each cell and path that the list does not have", async () => {
-  const world = new PeerWorld();
-  mkdirSync(world.folder, { recursive: true });
-  const [list, file] = [join(world.folder, 'arena.list'), join(world.folder, 'arena.json')];
+  const list = new DescribedList('arena.list');
   const cell = { end: { cell: 'Until', unit: 's' }, lifted: [{ cell: 'Appeal.At' }], permanent: { cell: 'Ever' } };
   for (const [shape, path, id, whole, lacking, empty] of [
     [
@@ -298,10 +295,10 @@ test("a user's description of JSON, XML or KeyValues names each cell and path th
   ] as const) {
     const ids = [{ cell: id, kind: 'steam' }];
     const described = { name: 'arena', shape, ids, known: ['reason'], ...cell };
-    writeFileSync(file, JSON.stringify(path === undefined ? described : { ...described, path }));
+    const by = path === undefined ? described : { ...described, path };
     const read = async (text: string, ...more: readonly string[]) => {
-      writeFileSync(list, text);
-      return world.run(['import', list, '--dry-run', '--json', '--description', file, ...more]);
+      list.write(text);
+      return list.dryRun(by, '--json', ...more);
     };
     assert.is((await read(whole)).code, 0, shape);
     const stopped = await read(lacking);
@@ -310,8 +307,8 @@ test("a user's description of JSON, XML or KeyValues names each cell and path th
     assert.is(JSON.parse(passed.out).events.length, 1, passed.out);
     assert.is((await read(empty)).code, 0, `${shape} without entries`);
     if (path === undefined) continue;
-    writeFileSync(file, JSON.stringify({ ...described, path: 'list.entry' }));
-    const elsewhere = await read(whole);
+    list.write(whole);
+    const elsewhere = await list.dryRun({ ...described, path: 'list.entry' }, '--json');
     assert.equal([elsewhere.code, /the list lacks list\.entry,/.test(elsewhere.out)], [4, true], elsewhere.out);
   }
 });
@@ -357,95 +354,64 @@ test('no two tools have one name and one shape, and each says what every cell of
 });
 
 test('a draft names what a person must choose, and completed it reads the list', async () => {
-  const world = new PeerWorld();
-  mkdirSync(world.folder, { recursive: true });
-  const [list, file] = [join(world.folder, 'arena.csv'), join(world.folder, 'arena.json')];
-  writeFileSync(
-    list,
-    `account,steam_id,sanction,minutes,colour\n1,${A},ban,0,red\n2,${B},chat,60,red\n3,${C},ban,60,red\n`,
-  );
-  const stopped = await world.run(['import', list, '--dry-run']);
+  const list = new DescribedList('arena.csv');
+  list.write(`account,steam_id,sanction,minutes,colour\n1,${A},ban,0,red\n2,${B},chat,60,red\n3,${C},ban,60,red\n`);
+  const stopped = await list.dryRun(null);
   assert.is(stopped.code, 4);
   assert.match(stopped.err, /sanction, minutes means.*--ignore/);
-  const drafted = await world.run(['describe', list]);
-  const draft = JSON.parse(drafted.out);
-  assert.equal(
-    [draft.shape, draft.ids, draft.choose],
-    ['csv', [{ cell: 'steam_id', kind: 'steam' }], ['sanction', 'minutes']],
-  );
-  writeFileSync(file, drafted.out);
-  const open = await world.run(['import', list, '--dry-run', '--description', file]);
+  const { choose, ...draft } = JSON.parse((await list.describe()).out);
+  const ids = [{ cell: 'steam_id', kind: 'steam' }];
+  assert.equal([draft.shape, draft.ids, choose], ['csv', ids, ['sanction', 'minutes']]);
+  const open = await list.dryRun({ ...draft, choose });
   assert.equal([open.code, /choose still holds sanction, minutes/.test(open.err)], [2, true], open.err);
-  const { choose: _, ...rest } = draft;
   const type = { cell: 'sanction', kinds: { ban: 'ban' }, others: { chat: 'mute' } };
-  writeFileSync(file, JSON.stringify({ ...rest, length: { cell: 'minutes', unit: 'min' }, type }));
-  const read = JSON.parse((await world.run(['import', list, '--dry-run', '--json', '--description', file])).out);
-  assert.equal(brief(read), [`2 ${A} send`, `4 ${C} send`]);
-  assert.equal(read.left_out, { mute: 1 });
-  writeFileSync(file, JSON.stringify({ ...rest, shape: 'table' }));
-  const wrong = await world.run(['import', list, '--dry-run', '--description', file]);
+  const read = await list.plan({ ...draft, length: { cell: 'minutes', unit: 'min' }, type });
+  assert.equal([brief(read), read.left_out], [[`2 ${A} send`, `4 ${C} send`], { mute: 1 }]);
+  const wrong = await list.dryRun({ ...draft, shape: 'table' });
   assert.equal([wrong.code, /shape must be one of csv/.test(wrong.err)], [2, true], wrong.err);
-  assert.ok(readFileSync(list).length > 0);
 });
 
 test('a draft that finds no accounts leaves every cell to choose', async () => {
-  const world = new PeerWorld();
-  mkdirSync(world.folder, { recursive: true });
-  const list = join(world.folder, 'bans.csv');
-  writeFileSync(list, `account,place,ban_length,why\n${A},2026-11-20T12:00:00Z,0,aim\n`);
-  const { ids, known, choose } = JSON.parse((await world.run(['describe', list])).out);
+  const list = new DescribedList('bans.csv');
+  list.write(`account,place,ban_length,why\n${A},2026-11-20T12:00:00Z,0,aim\n`);
+  const { ids, known, choose } = JSON.parse((await list.describe()).out);
   assert.equal([ids, known, choose], [[], [], ['account', 'place', 'ban_length', 'why']]);
 });
 
 test('the description that the guide shows is accepted, and leaves the mutes out by name', async () => {
   const guide = readFileSync(new URL('../../../../docs/GAME-SERVERS.md', import.meta.url), 'utf8');
   const shown = blocksOf(guide, ['json']).find((block) => block.includes('"shape"')) ?? '';
-  const world = new PeerWorld();
-  mkdirSync(world.folder, { recursive: true });
-  const [list, file] = [join(world.folder, 'bans.csv'), join(world.folder, 'bans.json')];
+  const list = new DescribedList('bans.csv');
   const cells = 'account,ban_length,why,kind,added,removed_by';
-  writeFileSync(
-    list,
-    `${cells}\n${A},0,,ban,2026-11-21,\n${B},60,,mute,2026-11-21,\n${C},0,,ban,2026-11-21,moderator\n`,
-  );
-  writeFileSync(file, shown);
-  const read = JSON.parse((await world.run(['import', list, '--dry-run', '--json', '--description', file])).out);
-  assert.equal(brief(read), [`2 ${A} send`, `4 ${C} lifted`]);
-  assert.equal(read.left_out, { mute: 1 });
+  const rows = [`${A},0,,ban,2026-11-21,`, `${B},60,,mute,2026-11-21,`, `${C},0,,ban,2026-11-21,moderator`];
+  list.write(`${[cells, ...rows].join('\n')}\n`);
+  const read = await list.plan(shown);
+  assert.equal([brief(read), read.left_out], [[`2 ${A} send`, `4 ${C} lifted`], { mute: 1 }]);
 });
 
 test('a description of a user fails with a reason, and its names and values have any case', async () => {
-  const world = new PeerWorld();
-  mkdirSync(world.folder, { recursive: true });
-  const [list, file] = [join(world.folder, 'arena.csv'), join(world.folder, 'arena.json')];
-  const read = async (description: object, text: string) => {
-    writeFileSync(list, text);
-    writeFileSync(file, JSON.stringify({ name: 'arena', shape: 'csv', ids: [{ cell: 'Steam_ID' }], ...description }));
-    return world.run(['import', list, '--dry-run', '--json', '--description', file]);
-  };
+  const list = new DescribedList('arena.csv');
+  const arena = (more: object) => ({ name: 'arena', shape: 'csv', ids: [{ cell: 'Steam_ID' }], ...more });
   const given = {
     start: { cell: 'Since', unit: 's' },
     lifted: [{ cell: 'State', is: ['Over'] }],
     type: { cell: 'Kind', kinds: { Ban: 'ban' }, others: { Chat: 'mute' } },
   };
-  const text = `Steam_ID,Since,State,Kind\n${A},${start},Over,BAN\n${B},${start},,Ban\n${C},${start},,CHAT\n`;
-  const right = await read(given, text);
-  assert.equal(brief(JSON.parse(right.out)), [`2 ${A} lifted`, `3 ${B} send`], right.err);
-  const lacking = await read({ ...given, end: { cell: 'Until', unit: 's' } }, text);
-  const printed = lacking.out + lacking.err;
-  assert.equal([lacking.code, /the list lacks until,/.test(printed)], [4, true], printed);
-  for (const [fault, description] of [
-    [/recognise must name the table/, { shape: 'sql' }],
-    [/line has no group Steam_ID/, { shape: 'lines', line: '^(?<id>\\d+)$' }],
-    [/kinds must be ban/, { type: { cell: 'kind', kinds: { x: 'mute' } } }],
-    [/is and not must be lists/, { lifted: [{ cell: 'state', is: 'over' }] }],
+  list.write(`Steam_ID,Since,State,Kind\n${A},${start},Over,BAN\n${B},${start},,Ban\n${C},${start},,CHAT\n`);
+  assert.equal(brief(await list.plan(arena(given))), [`2 ${A} lifted`, `3 ${B} send`]);
+  for (const [fault, code, description] of [
+    [/the list lacks until,/, 4, { ...given, end: { cell: 'Until', unit: 's' } }],
+    [/recognise must name the table/, 2, { shape: 'sql' }],
+    [/line has no group Steam_ID/, 2, { shape: 'lines', line: '^(?<id>\\d+)$' }],
+    [/kinds must be ban/, 2, { type: { cell: 'kind', kinds: { x: 'mute' } } }],
+    [/is and not must be lists/, 2, { lifted: [{ cell: 'state', is: 'over' }] }],
   ] as const) {
-    const { code, out, err } = await read(description, text);
-    assert.equal([code, fault.test(out + err)], [2, true], out + err);
+    const ran = await list.dryRun(arena(description));
+    assert.equal([ran.code, fault.test(ran.err)], [code, true], ran.err);
   }
-  const dump = `INSERT INTO \`gs_bans\` (\`Steam_ID\`) VALUES ('${A}');\n`;
-  const sql = await read({ shape: 'sql', recognise: { named: '^gs_bans$' } }, dump);
-  assert.equal(brief(JSON.parse(sql.out)), [`1 ${A} send`], sql.err);
+  list.write(`INSERT INTO \`gs_bans\` (\`Steam_ID\`) VALUES ('${A}');\n`);
+  const sql = arena({ shape: 'sql', recognise: { named: '^gs_bans$' } });
+  assert.equal(brief(await list.plan(sql)), [`1 ${A} send`]);
 });
 
 test('lists of a megabyte in one cell, or nested without end, end with a line and never with a failure', () => {

@@ -52,18 +52,6 @@ test('an import reports every ban once, and a second one in another spelling cha
   assert.equal([second.code, second.document.delivered, second.document.duplicates], [0, 50, 50]);
 });
 
-test('a ban without a date that the node knew is said not to count anew, and --restate reports it', async () => {
-  const file = list('bans.cfg', 'banid 0 STEAM_1:1:2147400001\n');
-  assert.not.match((await world.run(['import', file])).out, 'without a date');
-  const again = await world.run(['import', file]);
-  assert.match(
-    again.out,
-    /1 sent, of which the node knew 1;[\s\S]*up to 1 bans without a date.*does not count; --restate/,
-  );
-  const { document } = await importJson(file, '--restate');
-  assert.equal([document.delivered, document.duplicates], [1, 0]);
-});
-
 test('the dump of a database adds nothing to the CSV of the same list', async () => {
   const first = await importJson(list('sb_bans.csv', lists.sourcebans!(20)));
   assert.equal([first.code, first.document.delivered, first.document.duplicates], [0, 20, 0], first.err);
@@ -90,39 +78,6 @@ test('an import of a public list names its origin, which the operator must have 
   assert.match(document.refused[0].reason, /unknown_origin/);
   const doctor = await world.run(['doctor']);
   assert.match(doctor.out, /refused 3 reports of the spool imports for good, the last for unknown_origin/);
-});
-
-test('a dry run needs neither node nor configuration, and its exit code reports bad lines', async () => {
-  const before = proxy.sent.length;
-  const file = list('bans.cfg', `${lists.rust!(3)}banid 12 "x" "y" -1\n`);
-  const { code, out } = await world.run(['import', file, '--dry-run', '--json']);
-  const document = JSON.parse(out);
-  assert.equal([code, document.events.length, document.refused.length], [1, 3, 1]);
-  assert.equal(Object.keys(document), ['format', 'events', 'refused']);
-  const fields = ['player_id', 'kind', 'line', 'banned_at', 'expires_at', 'state', 'severity'];
-  assert.equal(Object.keys(document.events[0]), fields);
-  const people = await world.run(['import', file, '--dry-run']);
-  assert.match(people.out, /3 to send, 0 expired, 0 lifted, 0 faded, 1 lines refused\nNothing was sent\./);
-  assert.is(proxy.sent.length, before);
-});
-
-test('the offline server of a Minecraft list is an option of the command', async () => {
-  const uuid = '6fd4503c-40a5-3580-8bff-1eb3bc47f86d';
-  const file = list('banned-players.json', JSON.stringify([{ uuid, created: '2026-11-20 12:00:00 +0000' }]));
-  const args = ['import', file, '--dry-run', '--json', '--format', 'minecraft', '--send-faded'];
-  assert.is((await world.run(args)).code, 1);
-  const { code, out } = await world.run([...args, '--offline-server', 'survival']);
-  assert.equal([code, JSON.parse(out).events[0].player_id], [0, `minecraft-offline:survival:${uuid}`]);
-});
-
-test('wrong usage, an unreachable node and an unknown format have separate exit codes', async () => {
-  const file = list('bans.cfg', lists.rust!(3));
-  assert.is((await world.run(['import', file, '--time-zone', 'Mars/Olympus'])).code, 2);
-  assert.is((await world.run(['import', join(world.folder, 'missing.cfg')])).code, 2);
-  assert.is((await world.run(['import', file, '--game', 'other'])).code, 2);
-  assert.is((await world.run(['import', list('none.txt', 'nothing\n'), '--dry-run'])).code, 4);
-  world.writeConfig({ url: 'http://127.0.0.1:9', peerId: 'p', apiKey: 'k', groupSalt });
-  assert.is((await world.run(['import', file])).code, 3);
 });
 
 test('an import that is killed goes on where it stopped, and each ban is there once', async () => {

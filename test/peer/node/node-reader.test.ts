@@ -79,7 +79,7 @@ test('the clock of this machine is compared with the middle of the second that t
   const { now } = Date;
   const ahead = async (date: string | null) => {
     const { found, paths } = await reading(
-      () => ({ body: {}, date }),
+      () => ({ body: {}, ...(date === null ? { sendsDate: false } : { headers: { date } }) }),
       (reader) => reader.clockAheadMs(),
     );
     assert.equal(paths, ['/api/v1/health']);

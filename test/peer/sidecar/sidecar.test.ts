@@ -63,10 +63,11 @@ async function withSidecar(given: Given, work: (world: World) => Promise<void>):
       return { body: { data } };
     }
     if (path === '/api/v1/events/batch') {
-      const results = JSON.parse(text).events.map(({ event_id, event_type }: Record<string, string>) =>
+      const events: { event_id: string; event_type: string; severity: number }[] = JSON.parse(text).events;
+      const results = events.map(({ event_id, event_type, severity }) =>
         event_type === 'report_spam'
           ? { event_id, status: 400, code: 'game_id_not_registered', error: 'not registered' }
-          : { event_id, status: 201 },
+          : { event_id, status: 201, counts: severity > 0 },
       );
       return { body: { accepted: results.length, duplicates: 0, rejected: 0, results } };
     }
@@ -223,6 +224,16 @@ test('a report is one event for each kind of the group, and one that is set asid
       asked.some(({ text }) => text.includes(A) || text.includes('203.0')),
       false,
     );
+  });
+});
+
+test('the status counts reports that are no evidence, and the log names them once', async () => {
+  await withSidecar({}, async ({ sidecar, status, lines }) => {
+    for (const id of [A, B, C]) await sidecar.report({ ...ban, playerIds: [id], severity: 0 });
+    await sidecar.report({ ...ban, playerIds: [D] });
+    await until(() => status().spool.pending === 0 && status().spool.uncounted === 3);
+    assert.is(status().spool.delivered, 4);
+    assert.is(lines.filter((line) => line.includes('no evidence')).length, 1, lines.join('\n'));
   });
 });
 

@@ -149,6 +149,22 @@ test('a report that the node refuses for good is made again at the next start, a
   assert.is((await watch.state()).standing.size, 5);
 });
 
+test('a watch says once how many of its reports are no evidence', async () => {
+  const watch = begun();
+  watch.write(...ids);
+  watch.refuses = ({ path, text }) => {
+    if (path !== '/api/v1/events/batch') return undefined;
+    const events: { event_id: string; severity: number }[] = JSON.parse(text).events;
+    return {
+      body: { results: events.map(({ event_id, severity }) => ({ event_id, status: 201, counts: severity > 0 })) },
+    };
+  };
+  await watch.run(async () => void (await watch.said(/^5 events are older than 20 half-lives .* no evidence$/)), {
+    severity: 0,
+  });
+  assert.not.match(watch.lines.join(), 'no evidence');
+});
+
 test('the state of a watch is read as it was saved, and a file that is none is refused', async () => {
   const path = join(temporaryFolder(), 'state.json');
   const state = await WatchState.open(path);

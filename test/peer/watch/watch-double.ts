@@ -105,8 +105,8 @@ export class Watch {
   }
 
   /** Waits for a line of the log, and returns the lines so far. */
-  async said(line: string): Promise<readonly string[]> {
-    await until(() => this.lines.includes(line));
+  async said(line: string | RegExp): Promise<readonly string[]> {
+    await until(() => this.lines.some((one) => (line instanceof RegExp ? line.test(one) : one === line)));
     return this.lines.splice(0);
   }
 

@@ -1,9 +1,8 @@
 /**
- * Servers that nobody can change, beside a sidecar and a followed file: a stub of each does what the game's server does
- * with an answer.
+ * Servers that nobody can change, beside a sidecar: a stub of each does what the game's server does with an answer.
  */
-import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { startTestNode, type TestNode, type TestPeer } from '../../src/testing/test-node.js';
@@ -24,13 +23,9 @@ test.before.each(async () => {
 test.after.each(() => node.close());
 test.after(endChildren);
 
-function newWorld(): PeerWorld {
+async function answering(): Promise<{ readonly sidecar: SidecarProcess; readonly base: string }> {
   const world = new PeerWorld();
   world.writeConfig({ url: node.url, ...peer, groupSalt: node.groupSalt });
-  return world;
-}
-
-async function answering(world: PeerWorld): Promise<{ readonly sidecar: SidecarProcess; readonly base: string }> {
   const args = ['--act-on', 'untrusted', '--min-confidence', '0.3'];
   const sidecar = await new SidecarProcess(world, args).listening();
   await until(async () => (await sidecar.call('/v1/status')).body.stream.phase === 'live');
@@ -90,8 +85,7 @@ class SquadServer {
 }
 
 test('a Rust server refuses those whom the group does not trust, within a stream frame, and admits all others', async () => {
-  const world = newWorld();
-  const { sidecar, base } = await answering(world);
+  const { sidecar, base } = await answering();
   const rust = new RustServer(`${base}/rust`);
   assert.match(String(await rust.join(bad)), 'untrusted');
   assert.equal([await rust.join(good), await rust.join(late)], [null, null]);
@@ -105,8 +99,7 @@ test('a Rust server refuses those whom the group does not trust, within a stream
 });
 
 test('a Squad server refuses untrusted players who were seen here, from the next round on', async () => {
-  const world = newWorld();
-  const { sidecar, base } = await answering(world);
+  const { sidecar, base } = await answering();
   const squad = new SquadServer(`${base}/squad`);
   await squad.newRound();
   assert.ok(squad.admits(bad), 'the list names nobody whom this server never saw');
@@ -117,34 +110,6 @@ test('a Squad server refuses untrusted players who were seen here, from the next
   await squad.newRound();
   assert.ok(squad.admits(bad));
   await sidecar.kill('SIGTERM');
-});
-
-test('a followed file is replaced as a whole when the list changes, and stays while the node or the ids are gone', async () => {
-  const world = newWorld();
-  const ids = join(world.folder, 'players.txt');
-  const list = join(world.folder, 'cfg', 'group-bans.cfg');
-  const read = () => readFileSync(list, 'utf8');
-  const ban = (id: string) => `banid ${id} "" "untrusted in the group of servers" -1\n`;
-  writeFileSync(ids, `${bad}\n${good}\n${late}\n`);
-  const args = ['export', '--format', 'rust', '--ids', ids, '--confidence-min', '0.3', '--every', '1s'];
-  const following = world.start([...args, '--follow', list]);
-  await until(() => following.err().includes('1 of 3 players'));
-  assert.is(read(), ban(bad));
-  const { ino: before } = statSync(list);
-  await node.seed({ bad: [late] });
-  await until(() => read() === ban(bad) + ban(late));
-  assert.is.not(statSync(list).ino, before, 'the server never reads half a file');
-  assert.equal(readdirSync(dirname(list)), ['group-bans.cfg']);
-  writeFileSync(ids, '');
-  await until(() => following.err().includes('names no player; '));
-  assert.is(read(), ban(bad) + ban(late));
-  writeFileSync(ids, `${late}\n`);
-  await until(() => read() === ban(late));
-  following.child.kill('SIGTERM');
-  assert.is((await following.ended).code, 0);
-  const refused = await world.run([...args, '--follow', list]);
-  assert.equal([refused.code, read()], [2, ban(late)]);
-  assert.match(refused.err, /not empty.*--replace/);
 });
 
 test.run();

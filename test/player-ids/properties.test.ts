@@ -167,19 +167,6 @@ test('two accounts never meet in one id', () => {
   assert.ok(ids.size > 500);
 });
 
-test('accounts that are neighbours stay apart at every edge of the account numbers', () => {
-  const ids = new Set<string>();
-  const edges = [1, 2 ** 31 - 64, 2 ** 32 - 128];
-  for (const edge of edges) {
-    for (let i = 0; i < 128 && edge + i < 2 ** 32; i++) {
-      const [first, ...others] = steamAccount(edge + i).spellings.map(canonical);
-      assert.ok(others.every((id) => id === first));
-      assert.not(ids.has(first!));
-      ids.add(first!);
-    }
-  }
-});
-
 test('a Steam2 or Steam3 number beyond the account numbers is never an id', () => {
   fc.assert(
     fc.property(fc.bigInt({ min: 2n ** 32n, max: 10n ** 20n - 1n }), (number) => {
@@ -218,15 +205,6 @@ test('no text makes it throw anything but a refusal, whatever the hints', () => 
       else assert.ok([...result.id].length <= 128);
     }),
     { numRuns: 4_000 },
-  );
-});
-
-test('a refusal never holds the id', () => {
-  fc.assert(
-    fc.property(fc.string({ minLength: 6, maxLength: 40, unit: fc.constantFrom(...'0123456789ABCDEF') }), (text) => {
-      const result = readPlayerId(text);
-      if (!result.ok) assert.not(result.text.includes(text));
-    }),
   );
 });
 

@@ -94,20 +94,6 @@ test('an import that is killed goes on where it stopped, and each ban is there o
   assert.equal([again.document.delivered, again.document.duplicates], [3_000, 3_000]);
 });
 
-test('an export lists those of the known players whom the group does not trust, in the form of the game', async () => {
-  const open = await startTestNode();
-  const [peer] = await open.seed({ bad: ['76561202255225729'], good: ['76561202255225730'] });
-  world.writeConfig({ url: open.url, peerId: peer!.peerId, apiKey: peer!.apiKey, groupSalt: open.groupSalt });
-  const ids = list('ids.txt', 'steam_id\n[U:1:4294960001]\n76561202255225730\nSTEAM_0:0:2147480002\nBOT\n');
-  const { code, out, err } = await world.run(['export', '--format', 'squad', '--ids', ids]);
-  assert.is(out, '76561202255225729:0 //untrusted in the group of servers\n');
-  assert.equal([code, err.includes(':5: refused: placeholder')], [1, true]);
-  const source = await world.run(['export', '--format', 'source', '--ids', ids]);
-  assert.is(source.out, 'banid 0 STEAM_1:1:2147480000\n');
-  assert.is((await world.run(['export', '--format', 'minecraft', '--ids', ids])).out, '[]\n');
-  await open.close();
-});
-
 test('a list that repeats one player thousands of times is planned in linear time', () => {
   const rows = 100_000;
   const header = 'steam_id,banned_at,expires_at\n';

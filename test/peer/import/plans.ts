@@ -68,9 +68,3 @@ export function importPlan(
 export function brief({ events }: PlanDocument): string[] {
   return events.map(({ line, player_id, state }) => `${line} ${player_id} ${state}`);
 }
-
-export function eventAbout({ events }: PlanDocument, playerId: string): EventDocument {
-  const found = events.find(({ player_id }) => player_id === playerId);
-  if (found === undefined) throw new Error('no event is about the player');
-  return found;
-}

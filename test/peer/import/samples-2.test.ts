@@ -183,17 +183,6 @@ rule('cut anywhere, no sample gives a ban that the whole one does not contain', 
   }
 });
 
-rule('a byte order mark, other line ends and UTF-16 change nothing in any sample', () => {
-  for (const name of files) {
-    const text = sample(name, samples2).toString();
-    const events = bans(read(name));
-    const crlf = text.replaceAll('\n', '\r\n');
-    for (const bytes of [`\ufeff${text}`, crlf, Buffer.from(`\ufeff${text}`, 'utf16le')]) {
-      assert.equal(bans(plan(bytes, { now, name })), events, name);
-    }
-  }
-});
-
 rule('a cell that looks like an end, a type or a removal stops the import of every table', () => {
   const tables = files.filter((name) => name.endsWith('.csv') && name !== 'csv-local-dates.csv');
   for (const name of tables) {

@@ -47,15 +47,35 @@ const started = (more: Partial<LocalServerOptions> = {}) =>
     ...more,
   });
 
+/** Starts a server, and returns it with a caller of its routes, which returns status, headers and text. */
+async function asking(more: Partial<LocalServerOptions> = {}) {
+  const server = closing(await started(more));
+  const ask = async (method: string, path: string, authorization = `Bearer ${token}`, body: string | null = null) => {
+    const headers = { ...(authorization === '' ? {} : { authorization }), connection: 'close' };
+    const response = await fetch(`http://127.0.0.1:${server.port}${path}`, { method, headers, body });
+    return { status: response.status, headers: response.headers, text: await response.text() };
+  };
+  return { server, ask };
+}
+
+/** Resolves to the code and text of a refused start. */
+const refusal = (more: Partial<LocalServerOptions>) =>
+  started(more).then(
+    () => 'started',
+    ({ code, message }) => `${code}: ${message}`,
+  );
+
 test('each route passes on what it was asked, and answers what the sidecar answered', async () => {
-  await using server = closing(await started());
-  const ask = async (method: string, path: string, body?: object, key = token) => {
-    const response = await fetch(`http://127.0.0.1:${server.port}${path}`, {
+  const { server, ask: send } = await asking();
+  await using _ = server;
+  const ask = async (method: string, path: string, body?: object) => {
+    const { status, text } = await send(
       method,
-      headers: { authorization: `Bearer ${key}`, connection: 'close' },
-      body: body === undefined ? null : JSON.stringify(body),
-    });
-    return [response.status, await response.json()];
+      path,
+      `Bearer ${token}`,
+      body === undefined ? null : JSON.stringify(body),
+    );
+    return [status, JSON.parse(text)];
   };
   assert.equal(await ask('GET', '/v1/status'), [200, { state: 'ok' }]);
   assert.equal(await ask('GET', '/v1/players/steam:1'), [200, { player_id: 'steam:1' }]);
@@ -69,8 +89,7 @@ test('each route passes on what it was asked, and answers what the sidecar answe
   const names = asked.map((one) => (one as unknown[])[0]);
   assert.equal(names, ['player', 'players', 'person', 'report', 'disallow']);
   assert.equal(asked[1], ['players', ['a', 'b']]);
-  assert.is((await ask('GET', '/v1/status', undefined, `${token}x`))[0], 401);
-  assert.is((await fetch(`http://127.0.0.1:${server.port}/v1/status`)).status, 401);
+  for (const key of [`Bearer ${token}x`, '']) assert.is((await send('GET', '/v1/status', key)).status, 401);
   assert.is((await ask('POST', '/v1/status', {}))[0], 405);
   assert.is((await ask('GET', '/v1/other'))[0], 404);
   assert.is(asked.length, 5);
@@ -97,12 +116,11 @@ test('a refused call has its status, code and headers, and reaches the sidecar o
     throw failures.disk;
   };
   const refusing = { player, players, allow } as unknown as Sidecar;
-  await using server = closing(await started({ sidecar: refusing, log: (line) => log.push(line) }));
-  const ask = async (method: string, path: string, authorization = `Bearer ${token}`, body: string | null = null) => {
-    const headers = { authorization, connection: 'close' };
-    const response = await fetch(`http://127.0.0.1:${server.port}${path}`, { method, headers, body });
-    const text = await response.text();
-    return { headers: response.headers, result: [response.status, text === '' ? '' : JSON.parse(text).code], text };
+  const { server, ask: send } = await asking({ sidecar: refusing, log: (line) => log.push(line) });
+  await using _ = server;
+  const ask = async (...call: Parameters<typeof send>) => {
+    const { status, headers, text } = await send(...call);
+    return { headers, result: [status, text === '' ? '' : JSON.parse(text).code], text };
   };
   const most = bounds.sidecarReadPlayers;
   const many = (count: number) => `/v1/players?ids=${Array(count).fill('a').join()}`;
@@ -159,22 +177,20 @@ test('game servers without a token get their answers at a secret path alone, and
     { player_id: 'x', verdict: 'suspicious' },
   ];
   let verdict = 'untrusted';
-  const asking = {
+  const barring = {
     barred: async (ids?: readonly string[]) => (ids === undefined ? all : ids.includes(barred) ? [{ verdict }] : []),
   };
-  await using server = closing(
-    await started({ sidecar: asking as unknown as Sidecar, pathSecret: 'a-secret-of-the-test' }),
-  );
-  const ask = async (path: string, method = 'GET') => {
-    const response = await fetch(`http://127.0.0.1:${server.port}/answers/${path}`, { method });
-    return { status: response.status, type: response.headers.get('content-type'), text: await response.text() };
-  };
+  const given = { sidecar: barring as unknown as Sidecar, pathSecret: 'a-secret-of-the-test' };
+  const { server, ask: send } = await asking(given);
+  await using _ = server;
+  const ask = (path: string, method = 'GET') => send(method, `/answers/${path}`, '');
   const endOf = (text = '') => Math.abs(Number(text) - bounds.answeredBanS - Date.now() / 1_000) < 600;
   const squad = await ask('a-secret-of-the-test/squad');
   const lines = /^76561202255225729:(\d+) \/\/untrusted in .*\nx:\d+ \/\/suspicious in the group of servers\n$/.exec(
     squad.text,
   );
-  assert.equal([squad.status, squad.type, endOf(lines?.[1])], [200, 'text/plain; charset=utf-8', true]);
+  const type = squad.headers.get('content-type');
+  assert.equal([squad.status, type, endOf(lines?.[1])], [200, 'text/plain; charset=utf-8', true]);
   const rust = JSON.parse((await ask(`a-secret-of-the-test/rust/${barred}`)).text);
   assert.equal([rust.steamId, endOf(rust.expiryDate)], [barred, true]);
   for (verdict of ['untrusted', 'suspicious']) {
@@ -200,11 +216,6 @@ test('a Unix socket is for its owner alone, one left behind is replaced, and an 
   killed.close();
   await once(killed, 'close');
   await using server = closing(await started({ socketPath }));
-  const refusal = (more: Partial<LocalServerOptions>) =>
-    started(more).then(
-      () => 'started',
-      ({ code, message }) => `${code}: ${message}`,
-    );
   assert.is(statSync(socketPath).mode & 0o777, 0o600);
   const status = await new Promise((resolve, reject) => {
     const headers = { authorization: `Bearer ${token}` };
@@ -230,11 +241,7 @@ test('a Unix socket is for its owner alone, one left behind is replaced, and an 
 test('a file that is no socket stays as it is, although the path of a socket names it', async () => {
   const socketPath = join(temporaryFolder(), 'config.json');
   writeFileSync(socketPath, '{}');
-  const refusal = await started({ socketPath }).then(
-    () => 'started',
-    ({ code, message }) => `${code}: ${message}`,
-  );
-  assert.is(refusal, `wrong_usage: ${socketPath} exists and is no socket; name another`);
+  assert.is(await refusal({ socketPath }), `wrong_usage: ${socketPath} exists and is no socket; name another`);
   assert.is(readFileSync(socketPath, 'utf8'), '{}');
 });
 

@@ -278,6 +278,14 @@ test('no raw id is reported before the node says its kinds of ids, which it is a
   });
 });
 
+test('a person of a group of opaque ids is one event, whatever the number of accounts', async () => {
+  await withSidecar({ group: { player_id_kinds: [] } }, async ({ sidecar, status }) => {
+    await until(() => status().player_id_kinds !== null);
+    const accounts = ['ip:203.0.113.4', 'license:0123456789abcdef0123456789abcdef01234567', A];
+    assert.is((await sidecar.report({ ...ban, playerIds: accounts })).length, 1);
+  });
+});
+
 test('a player of a group of tokens is reported under the token as it is, once, as every client hashes it', async () => {
   const token = '069A79F444E94726A5BEFCA90E38AAF5';
   await withSidecar({ group: { identity_mode: 'high-security' } }, async ({ sidecar, asked, status }) => {

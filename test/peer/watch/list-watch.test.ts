@@ -106,6 +106,7 @@ test('bans of the first start may be taken as known, a rotation lifts none, and 
       await until(() => watch.reported.length === 1);
       copyFileSync(watch.path, `${watch.path}.1`);
       truncateSync(watch.path, 0);
+      await watch.untilLooked();
       writeFileSync(watch.path, 'steam_id\n');
       await watch.said('the list was rotated: 5 bans that left it stay reported');
       rmSync(`${watch.path}.1`);

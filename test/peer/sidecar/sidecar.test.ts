@@ -29,6 +29,8 @@ interface World {
   // biome-ignore lint/suspicious/noExplicitAny: the members are what the tests look at
   status(): any;
   setGroup(group: object): void;
+  /** Lets the node answer no further reads of scores. */
+  leave(): void;
 }
 
 /** The code by which the node refuses the stream, the group, and options of the sidecar. */
@@ -46,6 +48,10 @@ async function withSidecar(given: Given, work: (world: World) => Promise<void>):
   const setGroup = (next: object) => {
     group = next;
   };
+  let isAway = false;
+  const leave = () => {
+    isAway = true;
+  };
   const node = await fakeNode(({ path, text }) => {
     const query = new URLSearchParams(path.split('?')[1]);
     if (path.startsWith('/api/v1/peers')) {
@@ -55,6 +61,7 @@ async function withSidecar(given: Given, work: (world: World) => Promise<void>):
         : groupAnswer(group, [own]);
     }
     if (path.startsWith('/api/v1/trust-scores')) {
+      if (isAway) return null;
       const ids = query.get('ids')!.split(',');
       const data = ids.map((player_id) => {
         const [verdict, score, confidence] = byHash.get(player_id) ?? ['neutral', 50, 0];
@@ -90,7 +97,7 @@ async function withSidecar(given: Given, work: (world: World) => Promise<void>):
     ...more,
   });
   try {
-    await work({ sidecar, asked: node.asked, lines, status: () => sidecar.status, setGroup });
+    await work({ sidecar, asked: node.asked, lines, status: () => sidecar.status, setGroup, leave });
   } finally {
     await sidecar.close();
     await node.close();
@@ -164,6 +171,12 @@ test('only a current verdict of those to act on bars a player, and the newest id
     await sidecar.allow({ playerId: A, until: Date.now() + 60_000, note: '' });
     assert.is(await isBarred(A), false);
     await until(async () => (await barred()) === `${C} suspicious`);
+  });
+  await withSidecar({ actOn: ['untrusted'], actConfidence: 0.5 }, async ({ sidecar, leave }) => {
+    await until(async () => (await sidecar.barred([A])).length === 1);
+    leave();
+    await until(async () => (await sidecar.player(A)).source === 'last-known');
+    assert.equal([(await sidecar.player(A)).verdict, await sidecar.barred([A])], ['untrusted', []]);
   });
   await withSidecar({ actOn: ['untrusted'], group: { salt_check: '00000000' } }, async ({ sidecar, status }) => {
     const { verdict } = await inTime(() => sidecar.player(A), 'salt_mismatch');

@@ -18,7 +18,7 @@ interface Expected {
   /** The events as `line id begin end state`. */
   readonly events: readonly string[];
   readonly refused: readonly number[];
-  /** What the list says about others, or beside its bans, and its plan must not repeat. */
+  /** Words of the list about others, or beside its bans, which its plan must not repeat. */
   readonly secret: RegExp;
 }
 

@@ -2,7 +2,6 @@
  * Drives an actor by hand over an in-memory store: every effect is carried out when the test says so, and a crash may
  * come between any two.
  */
-
 import type { GroupBounds } from '../../src/core/commands.js';
 import { Batch, BatchWriter, chainStart } from '../../src/core/records/batch.js';
 import type { EventAccepted } from '../../src/core/records/records.js';
@@ -20,6 +19,7 @@ import { blocksIn } from '../support/blocks-in.js';
 import { bounds as defaultBounds, formedRecord, salt, t0 } from '../support/given.js';
 import { MemoryLog, type MemoryLogWriter } from '../support/memory-log.js';
 import { MemorySnapshotStore } from '../support/memory-snapshots.js';
+import { register } from './commands.js';
 
 const nonce = Buffer.alloc(16, 5);
 
@@ -71,6 +71,17 @@ export class Machine {
     return machine;
   }
 
+  /** A group in which the peers `peer-0`, `peer-1`, … registered. */
+  static async withPeers(
+    count: number,
+    bounds = defaultBounds as GroupBounds,
+    log = new MemoryLog(),
+  ): Promise<Machine> {
+    const machine = await Machine.start(log, bounds);
+    for (let i = 0; i < count; i++) await machine.ask(`register ${i}`, register(i));
+    return machine;
+  }
+
   /** A new owner recovers from what is stored; everything in flight is gone. */
   restart(): void {
     this.#writer = this.log.acquire();
@@ -85,17 +96,17 @@ export class Machine {
     await this.work();
   }
 
+  async locate(eventId: string): Promise<Located> {
+    return (await this.ask(`locate ${eventId}`, { type: 'locate', eventId })) as Located;
+  }
+
   /** The withdrawal of a located event, with the chain of its pair as the log has it. */
   withdrawal(caller: number | null, { seq, asOf }: Located): Command {
     const event = new RecordReader(this.log).read(seq).record as EventAccepted;
     const { state } = this.actor;
     const head = headOfPair(state, event.subject, event.peer);
-    const chain = readChain(new RecordReader(this.log), {
-      holder: null,
-      head,
-      eventSeq: seq,
-      expired: state.retired.seq,
-    });
+    const query = { holder: null, head, eventSeq: seq, expired: state.retired.seq };
+    const chain = readChain(new RecordReader(this.log), query);
     return { type: 'withdraw', caller, eventSeq: seq, event, asOf, chain, chainAsOf: state.lastSeq };
   }
 
@@ -121,11 +132,9 @@ export class Machine {
     if (command.type !== 'submit' || answer === null || typeof answer !== 'object' || !('checks' in answer))
       return answer!;
     this.answers.delete(token);
-    return this.ask(token, {
-      ...command,
-      checked: readRepeats(new RecordReader(this.log), { ...answer, from: null, holder: null }, limits.walkRecordsMax)
-        .found,
-    });
+    const query = { ...answer, from: null, holder: null };
+    const { found: checked } = readRepeats(new RecordReader(this.log), query, limits.walkRecordsMax);
+    return this.ask(token, { ...command, checked });
   }
 
   /** Takes turns and carries out effects until nothing is left. */
@@ -166,10 +175,9 @@ export class Machine {
         for (const seq of this.snapshots.list()) await this.snapshots.remove(seq);
         this.actor.removal.snapshotsDropped();
         return;
-      case 'redact': {
+      case 'redact':
         this.#waiting.push(...this.#redacted(effect.work));
         return;
-      }
       case 'scrub':
         this.#freed.length = 0;
         this.actor.removal.scrubbed();

@@ -57,6 +57,21 @@ export const subjectOf = (name: string): Buffer => hash('sha256', name, 'buffer'
 /** Returns the same subject as the key of an event. */
 export const subjectKeyOf = (name: string): SubjectKey => keyOf(subjectOf(name));
 
+/** An event that `peer-0` reports about a player. */
+export function submissionOf(eventId: string, player: string, more: Partial<EventSubmission> = {}): EventSubmission {
+  return {
+    schemaVersion: '1.0.0',
+    eventId,
+    eventType: 'report_cheating',
+    peerId: 'peer-0',
+    subject: subjectKeyOf(player),
+    gameId: 'g1',
+    severity: 1,
+    timestamp: t0,
+    ...more,
+  };
+}
+
 /** A state under test, and every record that made it. */
 export class Given {
   readonly state: GroupState;
@@ -135,17 +150,7 @@ export class Given {
   }
 
   submission(peer: number, player: string, more: Partial<EventSubmission> = {}): EventSubmission {
-    return {
-      schemaVersion: '1.0.0',
-      eventId: `event-${this.#events++}`,
-      eventType: 'report_cheating',
-      peerId: `peer-${peer}`,
-      subject: subjectKeyOf(player),
-      gameId: 'g1',
-      severity: 1,
-      timestamp: t0,
-      ...more,
-    };
+    return submissionOf(`event-${this.#events++}`, player, { peerId: `peer-${peer}`, ...more });
   }
 
   /**

@@ -1,33 +1,22 @@
 /** A loop over a group in memory, whose pool, disk and clock do as a test tells them. */
+import { setImmediate as turnOfLoop } from 'node:timers/promises';
 import * as assert from 'uvu/assert';
-import { BatchWriter, chainStart, NONCE_BYTES } from '../../../src/core/records/batch.js';
+import type { Outcome } from '../../../src/errors.js';
 import { GroupActor } from '../../../src/group/actor/actor.js';
 import { GroupLoop, type LoopDeps } from '../../../src/group/actor/loop.js';
 import type { Resolve } from '../../../src/group/actor/turn.js';
 import type { Answer, Command } from '../../../src/group/actor-commands.js';
 import { DiskWatch } from '../../../src/group/health/disk-watch.js';
 import type { GroupPool } from '../../../src/group/ports/pool.js';
-import type { DiskGauge, DiskUse } from '../../../src/group/ports/storage.js';
+import type { DiskUse, LogWriter } from '../../../src/group/ports/storage.js';
 import { lastSeqOf, recover } from '../../../src/group/recovery/recovery.js';
 import { Replica } from '../../../src/group/replica/replica.js';
 import { timers } from '../../../src/node/system.js';
 import { deferred } from '../../support/deferred.js';
-import { bounds, formedRecord, salt, subjectKeyOf, subjectOf, t0 } from '../../support/given.js';
-import { MemoryLog } from '../../support/memory-log.js';
+import { bounds, salt, submissionOf, t0 } from '../../support/given.js';
 import { MemorySnapshotStore } from '../../support/memory-snapshots.js';
-
-/** A disk of which a test decides how much is free. */
-class TestGauge implements DiskGauge {
-  bytes = 1e9;
-
-  freeBytes(): number {
-    return this.bytes;
-  }
-
-  async look(): Promise<DiskUse> {
-    return { freeBytes: this.bytes, logBytes: 0, snapshotsBytes: 0, newestSnapshotBytes: 0 };
-  }
-}
+import { submit } from '../commands.js';
+import { Machine } from '../machine.js';
 
 /**
  * A group with one event of a player, and a pool whose redactions wait for `pass`. `calls`: what the pool was asked,
@@ -37,7 +26,12 @@ export async function grown(
   onFatal: (error: unknown) => void = (error) => assert.unreachable(String(error)),
   more: Partial<LoopDeps> = {},
 ) {
-  const gauge = new TestGauge();
+  const use: DiskUse = { freeBytes: 1e9, logBytes: 0, snapshotsBytes: 0, newestSnapshotBytes: 0 };
+  const gauge = {
+    bytes: use.freeBytes,
+    freeBytes: () => gauge.bytes,
+    look: async () => ({ ...use, freeBytes: gauge.bytes }),
+  };
   const disk = new DiskWatch({
     gauge,
     timers,
@@ -47,11 +41,8 @@ export async function grown(
   });
   await disk.look();
   const released: number[] = [];
-  const log = new MemoryLog();
-  const first = new BatchWriter();
-  first.add(formedRecord(30));
+  const { log } = await Machine.withPeers(1);
   const writer = log.acquire();
-  await writer.append(first.seal(1, t0, Buffer.alloc(NONCE_BYTES), chainStart), []);
   const snapshots = new MemorySnapshotStore();
   const { follower } = recover(writer, snapshots, salt, lastSeqOf(writer))!;
   const actor = new GroupActor<Resolve>(follower, bounds);
@@ -113,22 +104,35 @@ export async function grown(
     new Promise<Answer>((resolve) =>
       assert.is(loop.admit({ command, token: resolve, events: 1, bytes: 100, holder: null }), undefined),
     );
-  await ask({ type: 'register', peerId: 'peer-0', peerName: 'P', gameIds: ['g1'], keyDigest: 'key', by: 't' });
-  const event = { schemaVersion: '1.0.0', eventType: 'report_cheating', peerId: 'peer-0' } as const;
-  const rest = { subject: subjectKeyOf('victim'), gameId: 'g1', severity: 1 };
   let sent = 0;
-  const submit = (eventId: string) => {
-    const timestamp = t0 - sent++;
-    return ask({ type: 'submit', caller: null, events: [{ ...event, ...rest, eventId, timestamp }] });
+  /** Submits an event of the player, and returns its outcome. */
+  const report = async (eventId: string) => {
+    const answer = await ask(submit(submissionOf(eventId, 'victim', { timestamp: t0 - sent++ })));
+    return (answer as Outcome<unknown>[])[0]!;
   };
-  await submit('e');
+  await report('e');
   await loop.snapshotNow();
-  const erase = () => ask({ type: 'erase', caller: -2, subject: subjectOf('victim'), commitment: 'c', by: 't' });
-  return { loop, deps, writer, snapshots, calls, observed, pass, ask, submit, erase, gauge, released };
+  await turnOfLoop();
+  observed.length = 0;
+  released.length = 0;
+  return { loop, deps, writer, snapshots, calls, observed, pass, ask, report, gauge, released };
 }
 
 /** The code of a refusal, and its details. */
-export const refusedAs = (answer: Answer | undefined) => {
+export const refusedAs = (answer: unknown) => {
   const { code, details } = answer as { code?: string; details?: unknown };
   return [code, details];
 };
+
+export const unavailable = (reason: string) => ['dependency_unavailable', { reason }];
+
+/** Holds back every append of the writer until the function it returns is called. */
+export function holdAppends(writer: LogWriter): () => void {
+  const append = writer.append.bind(writer);
+  const { promise: arrived, resolve: arrive } = deferred();
+  writer.append = async (...batch) => {
+    await arrived;
+    await append(...batch);
+  };
+  return arrive;
+}

@@ -10,14 +10,13 @@ import { limits } from '../../../src/limits.js';
 import { timers } from '../../../src/node/system.js';
 import { deferred } from '../../support/deferred.js';
 import { subjectOf } from '../../support/given.js';
-import { grown, refusedAs } from './grown-loop.js';
+import { codeOf, erase, register, submit } from '../commands.js';
+import { grown, holdAppends, refusedAs, unavailable } from './grown-loop.js';
 
-const register: Command = { type: 'register', peerId: 'q', peerName: 'Q', gameIds: ['g1'], keyDigest: 'k', by: 't' };
 const locate: Command = { type: 'locate', eventId: 'e' };
 const chains: Command = { type: 'chains', subject: subjectOf('victim') };
 /** Unlike any other time that the loop waits. */
 const patienceMs = 12_345;
-const unavailable = (reason: string) => ['dependency_unavailable', { reason }];
 
 /** Returns the code and the details of each command's refusal; undefined if it is admitted. */
 function admitted(loop: GroupLoop, ...commands: Command[]) {
@@ -27,11 +26,12 @@ function admitted(loop: GroupLoop, ...commands: Command[]) {
   });
 }
 
-test('writes are refused without a leader, a right clock or a log within reach, and reads are not', async () => {
+test('writes are refused without a leader, a right clock or a log with room within reach, and reads are not', async () => {
   const clockGuard = { clockAhead: false, isAheadNow: () => false };
-  const { loop } = await grown(undefined, { clockGuard });
+  let isFull = false;
+  const { loop, report } = await grown(undefined, { clockGuard, logIsFull: () => isFull });
   const refusal = () => {
-    const [write, ...reads] = admitted(loop, register, locate, chains);
+    const [write, ...reads] = admitted(loop, register(1), locate, chains);
     assert.equal(reads, [undefined, undefined]);
     return write;
   };
@@ -41,13 +41,16 @@ test('writes are refused without a leader, a right clock or a log within reach, 
   loop.stalled = true;
   assert.equal(refusal(), unavailable('log_unreachable'));
   loop.stalled = false;
+  isFull = true;
+  loop.writableChanged();
+  assert.equal(refusal(), unavailable('log_full'));
+  isFull = false;
+  loop.writableChanged();
+  assert.is(codeOf(await report('refused')), 'ok');
   loop.follow();
   assert.equal(refusal(), ['no_leader', undefined]);
   await loop.drain();
-  assert.equal(
-    admitted(loop, register, locate).map((refusal) => refusal?.[0]),
-    ['dependency_unavailable', 'dependency_unavailable'],
-  );
+  for (const drained of admitted(loop, register(1), locate)) assert.is(drained?.[0], 'dependency_unavailable');
 });
 
 test('on a low disk no caller writes: neither events nor peers, removals or disputes', async () => {
@@ -55,38 +58,45 @@ test('on a low disk no caller writes: neither events nor peers, removals or disp
   gauge.bytes = 0;
   await loop.disk.look();
   const subject = subjectOf('victim');
-  const submit: Command = { type: 'submit', caller: 0, events: [] };
-  const erase: Command = { type: 'erase', caller: 0, subject, commitment: 'c', by: 'peer-0' };
   const dispute: Command = { type: 'open_dispute', disputeId: 'd', caller: 0, subject, text: 'no', by: 'peer-0' };
-  const diskLow = unavailable('disk_low');
-  assert.equal(admitted(loop, submit, register, erase, dispute), [diskLow, diskLow, diskLow, diskLow]);
+  const refusals = admitted(loop, { ...submit(), caller: 0 } as Command, register(1), erase('victim', 0), dispute);
+  assert.equal(refusals, Array(4).fill(unavailable('disk_low')));
   await loop.drain();
 });
 
 test('waiting writes are refused if the clock went wrong since their admission, and reads are answered', async () => {
   let isAhead = false;
   const { ask, observed } = await grown(undefined, { clockGuard: { clockAhead: false, isAheadNow: () => isAhead } });
-  await turnOfLoop();
-  observed.length = 0;
   isAhead = true;
-  const [write, read] = await Promise.all([ask(register), ask(locate)]);
+  const [write, read] = await Promise.all([ask(register(1)), ask(locate)]);
   assert.equal(refusedAs(write), unavailable('clock_ahead'));
   assert.ok((read as { seq: number }).seq > 0);
   assert.equal(observed, []);
 });
 
+test('waiting writes are refused if the disk filled up since their admission, and nothing is written', async () => {
+  const { loop, observed, report, ask, gauge, released } = await grown();
+  const writes = [report('late'), ask(register(1))];
+  gauge.bytes = 0;
+  assert.equal((await Promise.all(writes)).map(refusedAs), Array(2).fill(unavailable('disk_low')));
+  assert.equal([observed, released, loop.disk.low], [[], [], true]);
+  assert.equal(await ask({ type: 'locate', eventId: 'late' }), { seq: 0, asOf: 0 }, 'a read is answered');
+
+  gauge.bytes = 1e9;
+  await loop.disk.look();
+  assert.is(codeOf(await report('late')), 'ok', 'writes are taken again by themselves');
+});
+
 test('an event of a holder with few pushes out those of one with many, or else an overload begins', async () => {
   const { loop } = await grown();
   const answers = new Map<string, Answer>();
-  const offer = (name: string, events: number, holder: string | null) => {
-    const command: Command = { type: 'submit', caller: null, events: [] };
-    return loop.admit({ command, token: (answer) => answers.set(name, answer), events, bytes: 1, holder })?.code;
-  };
+  const offer = (name: string, events: number, holder: string | null) =>
+    loop.admit({ command: submit(), token: (answer) => answers.set(name, answer), events, bytes: 1, holder })?.code;
   const half = limits.mailboxEvents / 2;
   assert.is(offer('operator', half, null), undefined);
   assert.is(offer('flood', half, 'flood'), undefined);
   assert.is(offer('few', 1, 'other'), undefined);
-  assert.is(answers.get('flood') !== undefined && (answers.get('flood') as Outcome<unknown>[]).length, half);
+  assert.is((answers.get('flood') as Outcome<unknown>[] | undefined)?.length, half);
   assert.is(offer('all the rest', half - 1, null), undefined);
   assert.is(offer('operator again', 1, null), 'overloaded');
   assert.is(loop.overloaded, false, 'commands without a holder are no load of callers');
@@ -96,12 +106,12 @@ test('an event of a holder with few pushes out those of one with many, or else a
 
 test('a commit into the reserve is answered once the disk holds it', async () => {
   let isFull = false;
-  const { writer, submit } = await grown(undefined, { reserve: { during: (act) => act(isFull) } });
+  const { writer, report } = await grown(undefined, { reserve: { during: (act) => act(isFull) } });
   isFull = true;
   const { promise: stored, resolve: store } = deferred();
   writer.stored = () => stored;
   let isAnswered = false;
-  const answer = submit('e2').then(() => {
+  const answer = report('e2').then(() => {
     isAnswered = true;
   });
   for (let i = 0; i < 3; i++) await turnOfLoop();
@@ -117,27 +127,19 @@ test('while a commit takes too long writes are refused, and reads wait for its e
     loseLatestPatience = act;
     return () => undefined;
   };
-  const { loop, writer, submit, ask } = await grown(undefined, {
-    commitPatienceMs: patienceMs,
-    timers: { ...timers, later },
-  });
-  const append = writer.append.bind(writer);
-  const { promise: arrived, resolve: arrive } = deferred();
-  writer.append = async (...batch) => {
-    await arrived;
-    await append(...batch);
-  };
-  const event = submit('e2');
+  const patience = { commitPatienceMs: patienceMs, timers: { ...timers, later } };
+  const { loop, writer, report, ask } = await grown(undefined, patience);
+  const arrive = holdAppends(writer);
+  const event = report('e2');
   await turnOfLoop();
-  const write = ask(register);
+  const write = ask(register(1));
   let isRead = false;
   const read = ask(locate).finally(() => {
     isRead = true;
   });
   loseLatestPatience();
-  const [outcome] = (await event) as Outcome<unknown>[];
   const details = { reason: 'log_unreachable', recorded: true };
-  assert.equal(refusedAs(outcome as Answer), ['dependency_unavailable', details]);
+  assert.equal(refusedAs(await event), ['dependency_unavailable', details]);
   assert.equal(refusedAs(await write), unavailable('log_unreachable'));
   assert.equal([isRead, loop.stalled], [false, true]);
   arrive();
@@ -147,15 +149,9 @@ test('while a commit takes too long writes are refused, and reads wait for its e
 
 test('a node fails once, and what it commits afterwards is neither counted nor answered', async () => {
   const failures: unknown[] = [];
-  const { loop, writer, observed, submit } = await grown((error) => failures.push(error));
-  await turnOfLoop();
-  observed.length = 0;
-  let arrive = () => {};
-  writer.append = () =>
-    new Promise((resolve) => {
-      arrive = resolve;
-    });
-  void submit('e2').then(() => observed.push('answered'));
+  const { loop, writer, observed, report } = await grown((error) => failures.push(error));
+  const arrive = holdAppends(writer);
+  void report('e2').then(() => observed.push('answered'));
   await turnOfLoop();
   for (const error of ['first', 'second']) loop.fail(error);
   observed.length = 0;

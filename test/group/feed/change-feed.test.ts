@@ -9,6 +9,7 @@ import { deferred } from '../../support/deferred.js';
 import { publishedPlayer, publishedPlayers } from '../../support/published-players.js';
 
 const minuteMs = 60_000;
+const { streamTickMs, streamLingerMs } = limits;
 
 class World {
   now = 10 * minuteMs + 1;
@@ -100,6 +101,12 @@ class World {
     this.now = until;
   }
 
+  /** So many records are stored, and the feed has the time to ask for their changes. */
+  async grow(records = 1): Promise<void> {
+    this.seq += records;
+    await this.pass(streamTickMs);
+  }
+
   listen() {
     const published: (readonly [rows: readonly ChangeRow[], mark: FeedPosition | null])[] = [];
     let forgotten = 0;
@@ -107,27 +114,36 @@ class World {
       publish: async (rows, mark) => void published.push([rows, mark]),
       forgotten: () => void forgotten++,
     });
-    return { published, leave, forgotten: () => forgotten };
+    /** The subjects of each publication, and the position of its mark, if any. */
+    const told = () => published.map(([rows, mark]) => [rows.map(({ subject }) => subject).join(), mark?.position]);
+    return { published, told, leave, forgotten: () => forgotten };
   }
+}
+
+/** A world with a reader that has been told of the first state. */
+async function listened(given: Partial<World> = {}) {
+  const world = Object.assign(new World(), given);
+  const reader = world.listen();
+  await world.pass(streamTickMs);
+  return { world, ...reader };
 }
 
 const row = (subject: string): ChangeRow => ({ subject, player: publishedPlayer(subject) });
 const gone = (subject: string): ChangeRow => ({ subject, player: null });
 
-test('the replica is not asked while there is no listener', async () => {
+test('the replica is not asked while there is no listener, nor does an erasure wait for it', async () => {
   const world = new World();
   await world.pass(minuteMs);
+  await world.feed.publishErasures();
   assert.equal(world.asked, []);
 });
 
 test('the replica is asked when the log grew or the minute moved, and not otherwise', async () => {
-  const world = new World();
-  world.listen();
+  const { world } = await listened();
   await world.pass(1_000);
   assert.is(world.asked.length, 1);
   assert.is(world.feed.erasedAt, 0, 'nothing was erased');
-  world.seq++;
-  await world.pass(limits.streamTickMs);
+  await world.grow();
   assert.equal(
     world.asked.map(({ upTo }) => upTo),
     [5, 6],
@@ -136,36 +152,26 @@ test('the replica is asked when the log grew or the minute moved, and not otherw
   assert.is(world.asked.length, 3);
   assert.is(world.asked[2]!.at, 12 * minuteMs);
   // Quiet rows are known to be quiet up to the last check.
-  assert.ok(world.now - world.feed.mark!.asOf <= limits.streamTickMs);
+  assert.ok(world.now - world.feed.mark!.asOf <= streamTickMs);
 });
 
 test('changes are resumed from memory, except those before the first complete publication', async () => {
-  const world = new World();
-  world.answers = [{ rows: [row('a')], upTo: null, more: true }, { rows: [row('b')] }, { rows: [row('c')] }];
-  const { published } = world.listen();
-  await world.pass(limits.streamTickMs);
+  const answers = [{ rows: [row('a')], upTo: null, more: true }, { rows: [row('b')] }, { rows: [row('c')] }];
+  const { world, told } = await listened({ answers });
   assert.is(world.feed.mark?.position, 2);
-  world.seq++;
-  await world.pass(limits.streamTickMs);
-  assert.equal(
-    published.map(([rows, mark]) => [rows[0]?.subject, mark?.position]),
-    [
-      ['a', undefined],
-      ['b', 2],
-      ['c', 3],
-    ],
-  );
+  await world.grow();
+  assert.equal(told(), [
+    ['a', undefined],
+    ['b', 2],
+    ['c', 3],
+  ]);
   assert.equal(world.feed.recent(2), [publishedPlayer('c')]);
   assert.is(world.feed.recent(0), null);
 });
 
 test('an erasure is sent before it is answered, and nothing here names the player afterwards', async () => {
-  const world = new World();
-  world.answers = [{}, { rows: [row('a'), row('b')] }];
-  const { published } = world.listen();
-  await world.pass(limits.streamTickMs);
-  world.seq++;
-  await world.pass(limits.streamTickMs);
+  const { world, published } = await listened({ answers: [{}, { rows: [row('a'), row('b')] }] });
+  await world.grow();
   assert.is(world.feed.rows, 2);
   world.answers = [{ rows: [gone('x')], more: true, moreErased: true }, { rows: [gone('a')] }];
   world.seq++;
@@ -180,24 +186,15 @@ test('an erasure is sent before it is answered, and nothing here names the playe
 });
 
 test('in intervals the replica is asked as each begins, for no more than was durable then', async () => {
-  const world = new World();
-  world.intervalMs = 1_000;
-  world.now = 600_300;
-  world.listen();
-  await world.pass(limits.streamTickMs);
+  const { world } = await listened({ intervalMs: 1_000, now: 600_300 });
   for (let i = 0; i < 30; i++) {
     world.seq++;
     await world.pass(100);
   }
   // The first question is that of the reader who came; the others lie on whole seconds.
   assert.equal(
-    world.asked.map(({ upTo, asOf }) => [upTo, asOf]),
-    [
-      [5, 600_300],
-      [10, 601_000],
-      [20, 602_000],
-      [30, 603_000],
-    ],
+    world.asked.map(({ upTo, asOf }) => `${upTo} at ${asOf}`),
+    ['5 at 600300', '10 at 601000', '20 at 602000', '30 at 603000'],
   );
 });
 
@@ -206,7 +203,7 @@ test('the rest of an interval is published within it, without changes that came 
   world.intervalMs = 1_000;
   world.now = 600_000;
   world.answers = [{}, { rows: [row('a')], more: true }, { rows: [row('b')] }];
-  const { published } = world.listen();
+  const { told } = world.listen();
   await world.pass(500);
   world.seq = 6;
   await world.pass(500 + limits.streamPaceMs / 2);
@@ -214,8 +211,8 @@ test('the rest of an interval is published within it, without changes that came 
   world.seq = 7;
   await world.pass(500);
   assert.equal(
-    published.map(([rows]) => rows.map(({ subject }) => subject)),
-    [[], ['a'], ['b']],
+    told().map(([subjects]) => subjects),
+    ['', 'a', 'b'],
   );
   assert.equal(
     world.asked.map(({ upTo }) => upTo),
@@ -225,9 +222,7 @@ test('the rest of an interval is published within it, without changes that came 
 });
 
 test('a node that is cut off from its cluster claims no newer time, and continues with the minute', async () => {
-  const world = new World();
-  world.stalenessMs = 100.25;
-  world.listen();
+  const { world } = await listened({ stalenessMs: 100.25 });
   await world.pass(1_000);
   const { asOf } = world.feed.mark!;
   assert.ok(asOf <= world.now - 100);
@@ -239,7 +234,7 @@ test('a node that is cut off from its cluster claims no newer time, and continue
   assert.ok(world.asked.at(-1)!.at > world.now);
   world.stalenessMs = 0;
   await world.pass(1_000);
-  assert.ok(world.now - world.feed.mark!.asOf <= limits.streamTickMs);
+  assert.ok(world.now - world.feed.mark!.asOf <= streamTickMs);
 });
 
 test('an erasure waits for no interval, and brings no other change with it', async () => {
@@ -252,29 +247,21 @@ test('an erasure waits for no interval, and brings no other change with it', asy
   const { asOf } = world.feed.mark!;
   world.answers = [{ rows: [gone('x')], upTo: { seq: 5, asOf: 1 }, more: true }];
   await world.feed.publishErasures();
-  assert.equal(world.asked.at(-1), { ...world.asked.at(-1), upTo: 6, erasedOnly: true });
   assert.equal(published.at(-1)?.[0], [gone('x')]);
   // A reader of that answer knows nothing newer than before, and nothing less.
   assert.equal([world.feed.mark?.seq, world.feed.mark?.asOf], [5, asOf]);
   await world.pass(600);
   assert.equal(
-    world.asked.map(({ upTo, erasedOnly }) => [upTo, erasedOnly]),
-    [
-      [5, false],
-      [6, true],
-      [6, false],
-    ],
+    world.asked.map(({ upTo, erasedOnly }) => `${upTo} ${erasedOnly}`),
+    ['5 false', '6 true', '6 false'],
   );
 });
 
 test('an erasure is asked for behind a piece that is on its way', async () => {
-  const world = new World();
-  world.listen();
-  await world.pass(limits.streamTickMs);
+  const { world } = await listened();
   const { promise, resolve: open } = deferred();
   world.gate = promise;
-  world.seq++;
-  await world.pass(limits.streamTickMs);
+  await world.grow();
   const before = world.asked.length;
   const erased = world.feed.publishErasures();
   await world.pass(0);
@@ -288,87 +275,66 @@ test('an erasure is asked for behind a piece that is on its way', async () => {
 });
 
 test('a failure to clear the table is reported, unless the node closes', async () => {
-  for (const [closes, troubles] of [
+  for (const [closesAtEnd, troubles] of [
     [false, ['clearing the table of the stream']],
     [true, []],
   ] as const) {
-    const world = new World();
-    world.failsEnds = true;
-    const { leave } = world.listen();
-    await world.pass(limits.streamTickMs);
+    const { world, leave } = await listened({ failsEnds: true, closesAtEnd });
     leave();
-    world.closesAtEnd = closes;
-    await world.pass(limits.streamLingerMs + limits.streamTickMs);
+    await world.pass(streamLingerMs + streamTickMs);
     assert.equal([world.ended, world.troubles], [1, troubles]);
   }
 });
 
-test('an erasure waits for nothing while there is no listener', async () => {
-  const world = new World();
-  await world.feed.publishErasures();
-  assert.equal(world.asked, []);
-});
-
 test('after a replacement of the replica listeners are notified, and a new generation begins', async () => {
-  const world = new World();
-  const { forgotten } = world.listen();
-  await world.pass(limits.streamTickMs);
+  const { world, forgotten } = await listened();
   const { generation } = world.feed.mark!;
   world.replace();
-  world.seq++;
-  await world.pass(limits.streamTickMs);
+  await world.grow();
   assert.is(forgotten(), 1);
-  await world.pass(limits.streamTickMs);
+  await world.pass(streamTickMs);
   assert.is.not(world.feed.mark?.generation, generation);
   assert.is(forgotten(), 1);
 });
 
 test('a failure of the pool is tried again', async () => {
-  const world = new World();
-  world.answers = [new Error('the pool is busy')];
-  world.listen();
+  const { world } = await listened({ answers: [new Error('the pool is busy')] });
   await world.pass(limits.workRetryMs);
   assert.equal([world.troubles.length, world.feed.mark?.seq], [1, 5]);
 });
 
 test('without listeners everything is stored for a while, and then forgotten, here and in the replica', async () => {
-  const world = new World();
-  world.answers = [{}, { rows: [row('a')] }];
-  const { leave } = world.listen();
-  await world.pass(limits.streamTickMs);
-  world.seq++;
-  await world.pass(limits.streamTickMs);
+  const { world, leave } = await listened({ answers: [{}, { rows: [row('a')] }] });
+  await world.grow();
   leave();
-  await world.pass(limits.streamLingerMs - limits.streamTickMs);
+  await world.pass(streamLingerMs - streamTickMs);
   assert.is(world.feed.rows, 1);
-  await world.pass(2 * limits.streamTickMs);
+  await world.pass(2 * streamTickMs);
   assert.equal([world.feed.rows, world.feed.mark, world.ended], [0, null, 1]);
   const asked = world.asked.length;
   await world.pass(minuteMs);
   assert.is(world.asked.length, asked);
   world.listen();
-  await world.pass(limits.streamTickMs);
+  await world.pass(streamTickMs);
   assert.is(world.feed.mark?.seq, 6);
 });
 
 test('changes that were requested before the table was cleared are not published', async () => {
-  const world = new World();
-  const { leave } = world.listen();
-  await world.pass(limits.streamTickMs);
+  const { world, leave } = await listened();
   const { generation } = world.feed.mark!;
   leave();
-  await world.pass(limits.streamLingerMs - 1);
+  await world.pass(streamLingerMs - 1);
   const { promise, resolve: open } = deferred();
   world.gate = promise;
   // An erasure asks while nobody reads any more, and is answered when the next one does.
   world.answers = [{ rows: [row('a')] }];
   const erased = world.feed.publishErasures();
-  await world.pass(limits.streamTickMs);
+  await world.pass(streamTickMs);
   assert.is(world.ended, 1);
   const { published, forgotten } = world.listen();
   open();
   await erased;
-  await world.pass(limits.streamTickMs);
+  await world.pass(streamTickMs);
   assert.equal([published.map(([rows]) => rows), forgotten()], [[[]], 0]);
   assert.is.not(published[0]![1]!.generation, generation);
   const again = world.asked.filter((one) => one.erasedOnly && one.generation !== generation);
@@ -385,8 +351,8 @@ test('walks that are asked for at the same time are one', async () => {
 
 test('walks of readers that have left take no time of the pool', async () => {
   const world = new World();
-  let open = (): void => undefined;
-  world.gate = new Promise((resolve) => (open = resolve));
+  const { promise, resolve: open } = deferred();
+  world.gate = promise;
   const first = world.feed.walk('g', 0, 1);
   let isThere = true;
   const left = Array.from({ length: 100 }, (_, i) => world.feed.walk('g', 0, 2 + i, () => isThere));

@@ -11,28 +11,19 @@ const row = (subject: string, score: number | null = 50) => {
 const after = (ring: ChangeRing, position: number) =>
   ring.after(position)?.map(({ subject, score }) => `${subject} ${score}`) ?? null;
 
-test('changes after a position are returned, oldest first', () => {
-  const ring = new ChangeRing(10);
-  ring.add(1, [row('a'), row('b')]);
-  ring.add(2, [row('c')]);
-  assert.equal(after(ring, 0), ['a 50', 'b 50', 'c 50']);
-  assert.equal(after(ring, 1), ['c 50']);
-  assert.equal(after(ring, 2), []);
-});
-
-test('only the newest change of each player is stored', () => {
+test('the newest change of each player after a position is returned, oldest first', () => {
   const ring = new ChangeRing(10);
   ring.add(1, [row('a', 10), row('b')]);
-  ring.add(2, [row('a', 20)]);
-  assert.equal(after(ring, 0), ['b 50', 'a 20']);
-  assert.is(ring.size, 2);
+  ring.add(2, [row('c'), row('a', 20)]);
+  assert.equal(after(ring, 0), ['b 50', 'c 50', 'a 20']);
+  assert.equal(after(ring, 1), ['c 50', 'a 20']);
+  assert.equal([after(ring, 2), ring.size], [[], 3]);
 });
 
 test('the ring never holds more than its rows, and reports a position that is too old', () => {
   const ring = new ChangeRing(3);
   for (let position = 1; position <= 5; position++) ring.add(position, [row(`p${position}`)]);
-  assert.is(ring.size, 3);
-  assert.is(after(ring, 1), null);
+  assert.equal([after(ring, 1), ring.size], [null, 3]);
   assert.equal(after(ring, 2), ['p3 50', 'p4 50', 'p5 50']);
 });
 
@@ -49,7 +40,6 @@ test('an erased player leaves it at once, and its erasure is not noted', () => {
   ring.add(1, [row('a'), row('b')]);
   ring.add(2, [row('a', null)]);
   assert.equal(after(ring, 0), ['b 50']);
-  assert.not(JSON.stringify([after(ring, 0), ring.size]).includes('a 50'));
   ring.add(3, [row('a', 30)]);
   assert.equal(after(ring, 2), ['a 30']);
 });

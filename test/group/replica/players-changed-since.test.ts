@@ -5,221 +5,152 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { asOfTime, endOfMinute } from '../../../src/core/evidence/decay.js';
-import { subjectHex } from '../../../src/core/hashing/pseudonym.js';
 import { BatchWriter, chainStart, NONCE_BYTES } from '../../../src/core/records/batch.js';
-import type { LogRecord } from '../../../src/core/records/records.js';
-import { decideErasure } from '../../../src/core/rules/decide-removal.js';
-import { trustOf } from '../../../src/core/scoring/score.js';
 import { ChangeTable, type TouchedRows } from '../../../src/group/feed/change-table.js';
+import type { LogReader } from '../../../src/group/ports/storage.js';
 import { playersChangedSince } from '../../../src/group/replica/replica.js';
-import type { PublishedPlayer } from '../../../src/group/verdict-changes.js';
 import { limits } from '../../../src/limits.js';
-import { dayMs, Given, hourMs, subjectOf, t0 } from '../../support/given.js';
+import { dayMs, hourMs } from '../../support/given.js';
+import { logOf } from '../../support/log-of.js';
 import { MemoryLog } from '../../support/memory-log.js';
-import { readInto } from '../../support/published-players.js';
 import { Random } from '../../support/random.js';
-import { weightsOf } from '../../support/weights.js';
+import { FollowedState, type Players, readRows, readWalk } from '../feed/followed-state.js';
 
 const steps = { score: 100, confidence: 500, fixed: true } as const;
 const bounds = { rowsMax: 7, lookedAtMax: 11, touchedMax: 1_000 };
 
-/** A group with two nodes whose tables begin at different times, and the log that they share. */
-class World {
-  readonly given = new Given(1).peers(4).weigh({ a: [3, 3, 3, 3], b: [3, 3, 3, 3], z: [1, 1, 1, 1] });
-  readonly log = new MemoryLog();
-  readonly #writer = this.log.acquire();
-  readonly #tables: ChangeTable[] = [];
-  #logged = 0;
-  #chain = chainStart;
-  now = t0;
+interface Place {
+  readonly seq: number;
+  readonly asOf: number;
+}
 
-  get state() {
-    return this.given.state;
+/** A group with nodes whose tables begin at different times, and the log that they share. */
+class World extends FollowedState {
+  constructor() {
+    super(1, endOfMinute);
   }
 
-  async event(peer: number, player: string, more: object = {}): Promise<void> {
-    const before = this.given.records.length;
-    this.given.event(peer, player, { timestamp: this.now, ...more }, this.now);
-    for (const { record } of this.given.records.slice(before)) for (const table of this.#tables) table.after(record);
-    await this.#append();
+  changedSince(seq: number, log: LogReader = this.#log()): TouchedRows | null {
+    return playersChangedSince(log, this.state, seq);
   }
 
-  async apply(records: readonly LogRecord[]): Promise<void> {
-    for (const record of records) {
-      for (const table of this.#tables) table.before(record);
-      this.given.apply([record], this.now);
-      for (const table of this.#tables) table.after(record);
-    }
-    await this.#append();
-  }
-
-  weigh(tau: number): Promise<void> {
-    const all = (value: number) => new Array<number>(4).fill(value);
-    const weights = weightsOf(4, { tau: all(tau), a: all(2), b: all(2), z: all(0.5) }, 0.1);
-    return this.apply([{ type: 'weights_published', ...weights, computed_at: this.now }]);
-  }
-
-  async #append(): Promise<void> {
-    const batch = new BatchWriter();
-    const firstSeq = this.#logged + 1;
-    for (const { record } of this.given.records.slice(this.#logged)) batch.add(record);
-    if (batch.count === 0) return;
-    this.#logged = this.given.records.length;
-    const { bytes, chain } = batch.seal(firstSeq, this.now, Buffer.alloc(NONCE_BYTES), this.#chain);
-    this.#chain = chain;
-    await this.#writer.append({ firstSeq, bytes }, []);
+  #log(): LogReader {
+    const batches = this.given.records.map(({ record, at }, i) => {
+      const writer = new BatchWriter();
+      writer.add(record);
+      return writer.seal(i + 1, at, Buffer.alloc(NONCE_BYTES), chainStart);
+    });
+    return logOf(batches);
   }
 
   /** The table of a node that begins now. */
   table(): ChangeTable {
     const table = new ChangeTable(this.state, steps, bounds);
-    this.#tables.push(table);
+    this.tables.push(table);
     this.publish(table, new Map());
     return table;
   }
 
   /** Has a node tell everything to a reader; the place up to which it has. */
-  publish(table: ChangeTable, reader: Map<string, PublishedPlayer>): { readonly seq: number; readonly asOf: number } {
+  publish(table: ChangeTable, reader: Players): Place {
     for (;;) {
-      const { rows, more, upTo } = table.next(asOfTime(this.state, endOfMinute(this.now)), this.now);
-      for (const { subject, player } of rows) {
-        if (player === null) reader.delete(subject);
-        else reader.set(subject, player);
-      }
+      const { rows, more, upTo } = table.next(this.asOf, this.now);
+      readRows(reader, rows);
       if (!more) return upTo!;
     }
   }
 
-  /** Everything that a node has told. */
-  snapshot(table: ChangeTable): Map<string, PublishedPlayer> {
-    const reader = new Map<string, PublishedPlayer>();
-    for (let from: number | null = 0; from !== null; ) {
-      const { players, next } = table.walk(from, 0);
-      readInto(reader, players);
-      from = next;
-    }
-    return reader;
+  /** A reader whom a node that begins now told everything, and the place up to which it has. */
+  reading(): { readonly reader: Players; readonly place: Place } {
+    const table = this.table();
+    const reader: Players = new Map();
+    readWalk(reader, (from) => table.walk(from, 0));
+    return { reader, place: this.publish(table, reader) };
   }
 
-  /** The rows that a reader lacks who was told everything up to a place by another node; their number. */
-  resume(table: ChangeTable, touched: TouchedRows, asOf: number, reader: Map<string, PublishedPlayer>): number {
-    let count = 0;
-    for (let from: number | null = 0; from !== null; ) {
-      const piece = table.walkElsewhere(from, touched, asOfTime(this.state, endOfMinute(asOf)));
-      readInto(reader, piece.players);
-      count += piece.players.scores.length;
-      from = piece.next;
-    }
-    return count;
-  }
-
-  /** Fails unless a reader holds the verdict of each player, and numbers that are less than a step off. */
-  holds(reader: ReadonlyMap<string, PublishedPlayer>): void {
-    const asOf = asOfTime(this.state, endOfMinute(this.now));
-    const { subjects } = this.state;
-    assert.is(reader.size, subjects.size);
-    for (let row = 0; row < subjects.rows; row++) {
-      if (!subjects.has(row)) continue;
-      const view = trustOf(this.state, row, asOf);
-      const held = reader.get(subjectHex(subjects.keyOf(row)));
-      assert.is(held?.verdict, view.verdict);
-      assert.ok(Math.abs(held!.score - view.score) < 1.01, `${held!.score} for ${view.score}`);
-      assert.ok(Math.abs(held!.confidence - view.confidence) < 0.0501);
-    }
+  /** Reads the rows that a reader lacks who was told everything up to a place by another node; their number. */
+  resume(table: ChangeTable, { seq, asOf }: Place, reader: Players): number {
+    const touched = this.changedSince(seq);
+    if (touched === null) throw new Error('nobody was erased');
+    const until = asOfTime(this.state, endOfMinute(asOf));
+    const sizes = readWalk(reader, (from) => table.walkElsewhere(from, touched, until));
+    return sizes.reduce((sum, size) => sum + size);
   }
 }
 
-test('a reader that changes nodes has every verdict of the new node, whatever both had sent before', async () => {
+test('a reader that changes nodes has every verdict of the new node, whatever both had sent before', () => {
   for (let seed = 1; seed <= 15; seed++) {
     const random = new Random(seed);
     const world = new World();
-    const type = () => random.pick(['report_cheating', 'commendation', 'ban_applied'] as const);
-    const some = async (count: number) => {
+    const some = (count: number) => {
       for (let i = 0; i < count; i++) {
         world.now += random.below(6 * hourMs);
-        const severity = random.below(101) / 100;
-        await world.event(random.below(4), `p${random.below(40)}`, { event_type: type(), severity });
+        const eventType = random.pick(['report_cheating', 'commendation', 'ban_applied'] as const);
+        world.event(random.below(4), `p${random.below(40)}`, { eventType, severity: random.below(101) / 100 });
       }
     };
-    await some(60);
+    some(60);
     const first = world.table();
-    await some(random.below(30));
-    const reader = world.snapshot(first);
+    some(random.below(30));
+    const reader: Players = new Map();
+    readWalk(reader, (from) => first.walk(from, 0));
     const second = random.below(2) === 0 ? world.table() : null;
     let place = world.publish(first, reader);
     world.holds(reader);
     for (let moves = 0; moves < 4; moves++) {
-      await some(random.below(12));
-      if (random.below(4) === 0) await world.weigh(random.next());
+      some(random.below(12));
+      if (random.below(4) === 0) world.weigh(random.next());
       world.now += random.below(2 * dayMs);
       const next = second ?? world.table();
       if (second !== null) world.publish(second, new Map());
-      const touched = playersChangedSince(world.log, world.state, place.seq);
-      if (touched === null) throw new Error('nobody was erased');
-      world.resume(next, touched, place.asOf, reader);
+      world.resume(next, place, reader);
       world.holds(reader);
       place = { seq: world.state.lastSeq, asOf: world.now };
     }
   }
 });
 
-test('a reader that moves gets no row of a player who has not moved', async () => {
+test('a reader that moves gets no row of a player who has not moved', () => {
   const world = new World();
-  for (let i = 0; i < 30; i++) await world.event(i % 4, `p${i}`);
-  const first = world.table();
-  const reader = world.snapshot(first);
-  const place = world.publish(first, reader);
-  await world.event(0, 'p3');
-  await world.event(1, 'new');
-  const second = world.table();
-  const touched = playersChangedSince(world.log, world.state, place.seq);
-  assert.is(world.resume(second, touched!, place.asOf, reader), 2);
+  for (let i = 0; i < 30; i++) world.event(i % 4, `p${i}`);
+  const { reader, place } = world.reading();
+  world.event(0, 'p3');
+  world.event(1, 'new');
+  assert.is(world.resume(world.table(), place, reader), 2);
   world.holds(reader);
 });
 
-test('a reader that moves gets no row that its new node has not published yet', async () => {
+test('a reader that moves gets no row that its new node has not published yet', () => {
   const world = new World();
-  await world.event(0, 'p');
-  const first = world.table();
-  const reader = world.snapshot(first);
-  const place = world.publish(first, reader);
+  world.event(0, 'p');
+  const { reader, place } = world.reading();
   const second = world.table();
-  await world.event(1, 'new');
-  const touched = playersChangedSince(world.log, world.state, place.seq);
-  assert.is(world.resume(second, touched!, place.asOf, reader), 0);
+  world.event(1, 'new');
+  assert.is(world.resume(second, place, reader), 0);
   world.publish(second, reader);
   world.holds(reader);
 });
 
-test('new weights may move any player, so that a reader who moves gets every row', async () => {
+test('new weights may move any player, so that a reader who moves gets every row', () => {
   const world = new World();
-  for (let i = 0; i < 9; i++) await world.event(i % 4, `p${i}`);
+  for (let i = 0; i < 9; i++) world.event(i % 4, `p${i}`);
   const { lastSeq } = world.state;
-  await world.weigh(0.4);
-  assert.is(playersChangedSince(world.log, world.state, lastSeq), 'all');
+  world.weigh(0.4);
+  assert.is(world.changedSince(lastSeq), 'all');
 });
 
-test('after an erasure, or with a record that does not exist yet, a reader starts anew', async () => {
+test('a reader starts anew after an erasure, and with a record that is ahead of the log or too far behind', () => {
   const world = new World();
-  await world.event(0, 'p');
-  await world.event(0, 'q');
+  for (const player of ['p', 'q']) world.event(0, player);
   const { lastSeq } = world.state;
-  assert.is(playersChangedSince(world.log, world.state, lastSeq + 1), null);
-  const command = { caller: -2, subject: subjectOf('p'), commitment: 'c', by: 'test' };
-  const group = { peersMax: 9, erasureQuotaPerDay: 9, erasureMode: 'peer' } as const;
-  await world.apply(decideErasure(world.state, group, command, world.now).records);
-  assert.is(playersChangedSince(world.log, world.state, lastSeq), null);
-});
-
-test('a reader that has everything gets nothing, and one that lacks too many records starts anew', async () => {
-  const world = new World();
-  await world.event(0, 'p');
-  const { lastSeq } = world.state;
-  assert.is((playersChangedSince(world.log, world.state, lastSeq) as ReadonlySet<number>).size, 0);
+  assert.is((world.changedSince(lastSeq) as ReadonlySet<number>).size, 0, 'one that has everything gets nothing');
+  assert.is(world.changedSince(lastSeq + 1), null);
   let reads = 0;
   const log = Object.assign(new MemoryLog(), { from: () => [].slice(reads++) });
-  for (const more of [0, 1]) playersChangedSince(log, world.state, lastSeq - limits.streamResumeRecordsMax - more);
+  for (const more of [0, 1]) world.changedSince(lastSeq - limits.streamResumeRecordsMax - more, log);
   assert.is(reads, 1);
+  world.erase('p');
+  assert.is(world.changedSince(lastSeq), null);
 });
 
 test.run();

@@ -58,22 +58,16 @@ const headerOf = (seq: number) => ({ version: 1, seq, chain: '', digest: '', epo
 
 test('a last snapshot is not begun if the newest one took longer than the remaining time, or none remains', async () => {
   const { work, stand } = snapshotsOf(5_001);
-  assert.is(await work.makeLast(() => 0), false, 'no time is left');
-  assert.is(stand.begun, 0);
-  assert.is(await work.makeLast(() => 5_000), true, 'nothing says what the first takes');
-  assert.is(stand.begun, 1);
-  stand.storedSeq = 2;
-  assert.is(await work.makeLast(() => 5_000), false);
-  assert.is(stand.begun, 1);
-  assert.is(await work.makeLast(() => 5_001), true);
-  assert.is(stand.begun, 2);
-});
-
-test('a snapshot that covers all is the last one, however little time there is', async () => {
-  const { work, stand } = snapshotsOf(5_001);
-  await work.makeLast(() => 5_000);
-  assert.is(await work.makeLast(() => 0), true);
-  assert.is(stand.begun, 1);
+  for (const [storedSeq, leftMs, isLast, begun, why] of [
+    [1, 0, false, 0, 'no time is left'],
+    [1, 5_000, true, 1, 'nothing says what the first takes'],
+    [1, 0, true, 1, 'the newest covers all, however little time there is'],
+    [2, 5_000, false, 1, 'the newest one took longer'],
+    [2, 5_001, true, 2, 'it fits'],
+  ] as const) {
+    stand.storedSeq = storedSeq;
+    assert.equal([await work.makeLast(() => leftMs), stand.begun], [isLast, begun], why);
+  }
 });
 
 test('during an erasure no snapshot is made, not even the last one, which would name the player', async () => {
@@ -81,11 +75,9 @@ test('during an erasure no snapshot is made, not even the last one, which would 
   stand.storedSeq = 1_000;
   stand.forbidsSnapshots = true;
   work.makeIfDue();
-  assert.is(await work.makeLast(() => 5_000), true);
-  assert.is(stand.begun, 0);
+  assert.equal([await work.makeLast(() => 5_000), stand.begun], [true, 0]);
   stand.forbidsSnapshots = false;
-  assert.is(await work.makeLast(() => 5_000), true);
-  assert.is(stand.begun, 1);
+  assert.equal([await work.makeLast(() => 5_000), stand.begun], [true, 1]);
 });
 
 test('the time that is left counts from the end of a snapshot that was being made', async () => {
@@ -96,8 +88,7 @@ test('the time that is left counts from the end of a snapshot that was being mad
   let left = 100;
   const last = work.makeLast(() => left);
   left = 9;
-  assert.is(await last, false);
-  assert.is(stand.begun, 1);
+  assert.equal([await last, stand.begun], [false, 1]);
 });
 
 test('records that arrive during a snapshot are considered at its end, without a further write', async () => {

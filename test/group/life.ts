@@ -1,6 +1,6 @@
 /** A group that lives at random: events, withdrawals, erasures and requests for one, over a machine of `machine.ts`. */
 import type { GroupState } from '../../src/core/state.js';
-import type { Command, Located } from '../../src/group/actor-commands.js';
+import type { Command } from '../../src/group/actor-commands.js';
 import {
   type CopiedLog,
   type CopyProgress,
@@ -11,28 +11,25 @@ import {
 import { RecordReader } from '../../src/group/listing/listing.js';
 import type { LogReader } from '../../src/group/ports/storage.js';
 import { lastSeqOf, recover } from '../../src/group/recovery/recovery.js';
-import { limits } from '../../src/limits.js';
-import { bounds, hourMs, salt, subjectKeyOf, subjectOf } from '../support/given.js';
+import { withBounds } from '../sim/profile.js';
+import { bounds, hourMs, salt, subjectOf, submissionOf } from '../support/given.js';
 import { MemoryLog } from '../support/memory-log.js';
 import { MemorySnapshotStore } from '../support/memory-snapshots.js';
 import type { Random } from '../support/random.js';
+import { erase, submit } from './commands.js';
 import { Machine } from './machine.js';
 
 export const PEERS = 3;
 export const PLAYERS = 6;
+const rules = { ...bounds, erasureQuotaPerDay: 1000 };
 
 /** One thing that happens, so that the same can happen to another group. */
 export type Act =
-  | {
-      readonly type: 'event';
-      readonly peer: number;
-      readonly id: string;
-      readonly player: string;
-      readonly severity: number;
-    }
+  | ({ readonly type: 'event' } & Record<'peer' | 'severity', number> & Record<'id' | 'player', string>)
   | { readonly type: 'withdraw'; readonly id: string }
-  | { readonly type: 'erase'; readonly player: string }
-  | { readonly type: 'request'; readonly player: string };
+  | { readonly type: 'erase' | 'request'; readonly player: string };
+
+export const event = (id: string, player: string, peer = 0): Act => ({ type: 'event', peer, id, player, severity: 1 });
 
 export class Life {
   readonly machine: Machine;
@@ -43,12 +40,7 @@ export class Life {
   }
 
   static async begin(): Promise<Life> {
-    const life = new Life(await Machine.start(new MemoryLog(), { ...bounds, erasureQuotaPerDay: 1000 }));
-    for (let i = 0; i < PEERS; i++) {
-      const peer = { peerId: `peer-${i}`, peerName: 'P', gameIds: ['g1'], keyDigest: `key-${i}`, by: 't' };
-      await life.#ask({ type: 'register', ...peer });
-    }
-    return life;
+    return new Life(await Machine.withPeers(PEERS, rules));
   }
 
   /** A life with so many events, as `report` names them. */
@@ -60,7 +52,7 @@ export class Life {
 
   /** Goes on with a log. */
   static on(log: MemoryLog): Life {
-    return new Life(Machine.on(log, { ...bounds, erasureQuotaPerDay: 1000 }));
+    return new Life(Machine.on(log, rules));
   }
 
   #ask(command: Command) {
@@ -71,31 +63,21 @@ export class Life {
     this.machine.now += hourMs;
     switch (act.type) {
       case 'event': {
-        const fixed = { schemaVersion: '1.0.0', eventType: 'report_cheating', gameId: 'g1' } as const;
-        const subject = subjectKeyOf(act.player);
-        const timestamp = this.machine.now;
-        const event = {
-          ...fixed,
-          eventId: act.id,
-          peerId: `peer-${act.peer}`,
-          subject,
-          severity: act.severity,
-          timestamp,
-        };
-        await this.#ask({ type: 'submit', caller: null, events: [event] });
+        const { id, player, peer, severity } = act;
+        const more = { peerId: `peer-${peer}`, severity, timestamp: this.machine.now };
+        await this.#ask(submit(submissionOf(id, player, more)));
         return;
       }
       case 'withdraw': {
-        const located = (await this.#ask({ type: 'locate', eventId: act.id })) as Located;
-        const event = located.seq === 0 ? undefined : new RecordReader(this.machine.log).read(located.seq).record;
-        if (event?.type === 'event_accepted') await this.#ask(this.machine.withdrawal(null, located));
+        const located = await this.machine.locate(act.id);
+        const found = located.seq === 0 ? undefined : new RecordReader(this.machine.log).read(located.seq).record;
+        if (found?.type === 'event_accepted') await this.#ask(this.machine.withdrawal(null, located));
         return;
       }
       case 'erase':
       case 'request': {
-        const caller = act.type === 'erase' ? -2 : 0;
-        const subject = subjectOf(act.player);
-        await this.#ask({ type: 'erase', caller, subject, commitment: `receipt of ${this.#acts}`, by: 't' });
+        const command = erase(act.player, act.type === 'erase' ? -2 : 0);
+        await this.#ask({ ...command, commitment: `receipt of ${this.#acts}` } as Command);
       }
     }
   }
@@ -107,15 +89,8 @@ export class Life {
   }
 
   /** Takes out what was received before this moment, with pieces of one batch, so that there are several. */
-  async retireBatchwise(before: number): Promise<void> {
-    const bound = limits as { redactionPieceRecords: number };
-    const { redactionPieceRecords } = limits;
-    bound.redactionPieceRecords = 1;
-    try {
-      await this.machine.retire(before);
-    } finally {
-      bound.redactionPieceRecords = redactionPieceRecords;
-    }
+  retireBatchwise(before: number): Promise<void> {
+    return withBounds({ redactionPieceRecords: 1 }, () => this.machine.retire(before));
   }
 
   /** Sums per (player, peer), of all that hold any. */
@@ -140,31 +115,29 @@ export function sumsOf(state: GroupState): string[] {
   return sums;
 }
 
-/** Draws what happens next; events get the ids `e0`, `e1`, … */
-export function drawAct(random: Random, events: number): Act {
-  const player = `player ${random.below(PLAYERS)}`;
-  const die = random.below(20);
-  if (die < 14) return { type: 'event', peer: random.below(PEERS), id: `e${events}-`, player, severity: random.next() };
-  if (die < 18) return { type: 'withdraw', id: `e${random.below(Math.max(1, events))}-` };
-  return { type: 'erase', player };
+/** Draws what happens, one act after the other; events get the ids `e0-`, `e1-`, … */
+export function drawn(random: Random): () => Act {
+  let events = 0;
+  return () => {
+    const player = `player ${random.below(PLAYERS)}`;
+    const die = random.below(20);
+    if (die < 14) {
+      const [peer, severity] = [random.below(PEERS), random.next()];
+      return { type: 'event', peer, id: `e${events++}-`, player, severity };
+    }
+    if (die < 18) return { type: 'withdraw', id: `e${random.below(Math.max(1, events))}-` };
+    return { type: 'erase', player };
+  };
 }
 
 /** A log that answers in pieces of a few batches, so that what happens meanwhile falls between them. */
 export function inPieces(log: LogReader, batches: number): LogReader {
   return {
-    ...readerOf(log),
-    from: (firstSeq, limit, maxBytes) => log.from(firstSeq, Math.min(limit, batches), maxBytes),
-    borrow: (firstSeq, limit, maxBytes, take) => log.borrow(firstSeq, Math.min(limit, batches), maxBytes, take),
-  };
-}
-
-function readerOf(log: LogReader): LogReader {
-  return {
     last: () => log.last(),
     at: (seq) => log.at(seq),
-    from: (...range) => log.from(...range),
-    borrow: (...range) => log.borrow(...range),
-    close: async () => {},
+    from: (firstSeq, limit, maxBytes) => log.from(firstSeq, Math.min(limit, batches), maxBytes),
+    borrow: (firstSeq, limit, maxBytes, take) => log.borrow(firstSeq, Math.min(limit, batches), maxBytes, take),
+    close: async () => undefined,
   };
 }
 

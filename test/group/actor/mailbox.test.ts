@@ -106,11 +106,15 @@ test('many registrations, which are commands of few events with many bytes, leav
   assert.is(batches, 5, 'one in every second turn');
 });
 
-test('few commands fill it by their bytes', () => {
+test('a command is refused whole if it does not fit by its events or its bytes', () => {
   const { mailbox, put, counts } = named();
   for (const command of ['0', '1']) put(command, 1, null, limits.mailboxBytes / 2);
   assert.not(mailbox.offer(envelope('2', 1)));
   assert.equal(counts(), [false, 2, limits.mailboxBytes]);
+  for (const command of ['0', '1']) assert.is(mailbox.takeTurn()[0]!.command, command);
+  put('events', limits.mailboxEvents - 1);
+  assert.not(mailbox.offer(envelope('batch', 2)));
+  assert.is(mailbox.events, limits.mailboxEvents - 1);
 });
 
 test('a full mailbox takes events of a holder with fewer, and drops the newest of the one with the most', () => {

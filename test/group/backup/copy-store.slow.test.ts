@@ -6,7 +6,7 @@ import { MemoryLog } from '../../support/memory-log.js';
 import { MemorySnapshotStore } from '../../support/memory-snapshots.js';
 import { Random } from '../../support/random.js';
 import { verifyStore } from '../../support/verify-store.js';
-import { copyLog, drawAct, inPieces, Life, sinkInto, stateOf } from '../life.js';
+import { copyLog, drawn, inPieces, Life, sinkInto, stateOf } from '../life.js';
 
 const SEEDS = 60;
 
@@ -15,12 +15,10 @@ test('a copy made during events, withdrawals and erasures verifies, with the sta
   for (let seed = 0; seed < SEEDS; seed++) {
     const random = new Random(seed);
     const life = await Life.begin();
-    let events = 0;
+    const draw = drawn(random);
     const digests = new Map<number, string>();
     const step = async () => {
-      const act = drawAct(random, events);
-      if (act.type === 'event') events++;
-      await life.act(act);
+      await life.act(draw());
       digests.set(life.machine.actor.durableSeq, stateDigest(life.machine.actor.state));
     };
     for (let i = 0; i < 40; i++) await step();

@@ -2,20 +2,28 @@
 import { setImmediate as turnOfLoop } from 'node:timers/promises';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { copyFrom, sourceOf } from '../../../src/group/backup/copy-store.js';
-import { DamagedError } from '../../../src/group/ports/storage.js';
+import { copyFrom, type LogSink, sourceOf } from '../../../src/group/backup/copy-store.js';
+import { DamagedError, type LogReader } from '../../../src/group/ports/storage.js';
 import { lastSeqOf } from '../../../src/group/recovery/recovery.js';
 import { limits } from '../../../src/limits.js';
-import { rejection } from '../../store/log-contract.js';
+import { withBounds } from '../../sim/profile.js';
+import { rejection, rejectionAs } from '../../store/log-contract.js';
 import { subjectOf } from '../../support/given.js';
 import { logOf } from '../../support/log-of.js';
 import { MemoryLog } from '../../support/memory-log.js';
-import { copyLog, everyByte, inPieces, Life, sinkInto } from '../life.js';
+import { copyLog, event, everyByte, inPieces, Life, sinkInto } from '../life.js';
+
+/** A group whose first peer sent so many events, about so many players in turn. */
+async function lived(events: number, players: number): Promise<Life> {
+  const life = await Life.begin();
+  for (let i = 0; i < events; i++) await life.act(event(`id-${i}`, `player ${i % players}`));
+  return life;
+}
+
+const copied = (log: LogReader) => copyLog(log, sinkInto(new MemoryLog()), () => undefined);
 
 test('a player who is erased while a copy is made is not in it, where the copy reaches so far', async () => {
-  const life = await Life.begin();
-  for (let i = 0; i < 30; i++)
-    await life.act({ type: 'event', peer: 0, id: `id-${i}`, player: `player ${i % 2}`, severity: 1 });
+  const life = await lived(30, 2);
   let isErased = false;
   const copy = new MemoryLog();
   const sink = sinkInto(copy, async () => {
@@ -32,64 +40,45 @@ test('a player who is erased while a copy is made is not in it, where the copy r
 });
 
 test('rewritten batches are replaced in transactions of bounded size, one at a time', async () => {
-  const life = await Life.begin();
-  for (let i = 0; i < 30; i++)
-    await life.act({ type: 'event', peer: 0, id: `id-${i}`, player: `player ${i % 2}`, severity: 1 });
+  const life = await lived(30, 2);
   const end = lastSeqOf(life.machine.log);
-  const bound = limits as { catchUpBytes: number };
-  const { catchUpBytes } = limits;
   const copy = new MemoryLog();
   const sink = sinkInto(copy, async () => {
     if (lastSeqOf(copy) !== end) return;
     await life.act({ type: 'erase', player: 'player 1' });
-    bound.catchUpBytes = 300;
+    Object.assign(limits, { catchUpBytes: 300 });
   });
   const sizes: number[] = [];
   let isReplacing = false;
-  try {
-    await copyFrom(
-      sourceOf(inPieces(life.machine.log, 20)),
-      {
-        ...sink,
-        async replace(batches) {
-          assert.not.ok(isReplacing);
-          isReplacing = true;
-          await turnOfLoop();
-          await sink.replace(batches);
-          isReplacing = false;
-          sizes.push(batches.reduce((sum, { bytes }) => sum + bytes.length, 0));
-        },
-      },
-      () => undefined,
-    );
-  } finally {
-    bound.catchUpBytes = catchUpBytes;
-  }
+  const replace: LogSink['replace'] = async (batches) => {
+    assert.not.ok(isReplacing);
+    isReplacing = true;
+    await turnOfLoop();
+    await sink.replace(batches);
+    isReplacing = false;
+    sizes.push(batches.reduce((sum, { bytes }) => sum + bytes.length, 0));
+  };
+  await withBounds({}, () => copyLog(inPieces(life.machine.log, 20), { ...sink, replace }, () => undefined));
   assert.ok(sizes.length > 2 && Math.max(...sizes) < 800, `bytes of each transaction: ${sizes}`);
   assert.ok(everyByte(copy).equals(everyByte(life.machine.log)));
 });
 
 test('a copy of an inconsistent log is refused, and the place is named', async () => {
-  const life = await Life.begin();
-  for (let i = 0; i < 5; i++)
-    await life.act({ type: 'event', peer: 0, id: `id-${i}`, player: 'player 0', severity: 1 });
+  const life = await lived(5, 1);
   const { log } = life.machine;
   const stored = log.from(0, 100, 1e9);
   const without = (seq: number) => logOf(stored.filter(({ firstSeq }) => firstSeq !== seq));
-  const error = await rejection(copyLog(without(6), sinkInto(new MemoryLog()), () => undefined));
-  assert.instance(error, DamagedError);
-  assert.match(String(error), 'log batch at record 6: does not follow the batch before it');
+  const error = await rejectionAs(DamagedError, copied(without(6)));
+  assert.match(error.message, 'log batch at record 6: does not follow the batch before it');
 });
 
 test('rewritten content that no record states is damage, not the middle of an erasure', async () => {
-  const life = await Life.begin();
-  for (let i = 0; i < 5; i++)
-    await life.act({ type: 'event', peer: 0, id: `id-${i}`, player: 'player 0', severity: 1 });
+  const life = await lived(5, 1);
   const before = life.machine.log.from(0, 100, 1e9);
   await life.act({ type: 'erase', player: 'player 0' });
   // Tombstones in their places, and none of the records behind them.
   const stored = before.map(({ firstSeq }) => life.machine.log.at(firstSeq)!);
-  const error = await rejection(copyLog(logOf(stored), sinkInto(new MemoryLog()), () => undefined));
+  const error = await rejection(copied(logOf(stored)));
   assert.match(String(error), 'no record accounts for its rewritten content');
 });
 
@@ -106,7 +95,7 @@ test('a copy of a log that grows all the time ends after its second stretch', as
   const ends: number[] = [];
   const progress: (readonly [done: number, total: number])[] = [];
   const grows = async () => {
-    if (ends.length < 5) await life.act({ type: 'event', peer: 0, id: `id-${ends.length}`, player: 'p', severity: 1 });
+    if (ends.length < 5) await life.act(event(`id-${ends.length}`, 'p'));
   };
   const source = {
     ...sourceOf(inPieces(life.machine.log, 1)),

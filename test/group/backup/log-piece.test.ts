@@ -21,6 +21,8 @@ test('a piece has the batches that fit into the memory, up to the limit', () => 
   assert.equal(pieceFrom(1, { limit: 1 }), { batches: [batch(1, 10)], isInMemory: true });
   assert.equal(pieceFrom(2, { bytes: 1_000 }).batches.length, 3);
   assert.equal(pieceFrom(1, { bytes: 12 + 10 + 12 + 19 }).batches, [batch(1, 10)]);
+  assert.equal(pieceFrom(4), { batches: [batch(9, 300)], isInMemory: false }, 'a larger one is a piece of its own');
+  assert.equal(pieceFrom(11), { batches: [], isInMemory: true }, 'the log has ended');
 });
 
 test('a batch is its first number as a double, its length in 32 bits and its bytes, little-endian', () => {
@@ -29,18 +31,11 @@ test('a batch is its first number as a double, its length in 32 bits and its byt
   assert.is(memory.toString('hex', 0, length), `${'0000000000000840'}${'02000000'}0303`);
 });
 
-test('a batch that is larger than the memory is a piece of its own', () => {
-  assert.equal(pieceFrom(4), { batches: [batch(9, 300)], isInMemory: false });
-});
-
-test('a piece is empty at the end of the log', () => assert.equal(pieceFrom(11), { batches: [], isInMemory: true }));
-
 test('an incomplete piece is refused', () => {
   const memory = Buffer.alloc(100);
   const length = writePiece(log, 1, 9, memory) as number;
+  const isDamage = (error: Error) => error instanceof DamagedError && /incomplete/.test(error.message);
   for (const cut of [1, 11, length - 1]) assert.throws(() => batchesIn(memory.subarray(0, cut)), isDamage);
 });
-
-const isDamage = (error: Error) => error instanceof DamagedError && /incomplete/.test(error.message);
 
 test.run();

@@ -3,7 +3,7 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { hourMs } from '../../support/given.js';
 import { Random } from '../../support/random.js';
-import { type Act, backupOf, drawAct, everyByte, Life, stateOf } from '../life.js';
+import { backupOf, drawn, everyByte, Life, stateOf } from '../life.js';
 import { assertRestored, playersIn, restored } from './restored.js';
 
 test('a restore applies exactly the erasures and withdrawals after the backup', async () => {
@@ -12,12 +12,7 @@ test('a restore applies exactly the erasures and withdrawals after the backup', 
   for (let seed = 0; seed < 80; seed++) {
     const random = new Random(seed);
     const life = await Life.begin();
-    let events = 0;
-    const draw = (): Act => {
-      const act = drawAct(random, events);
-      if (act.type === 'event') events++;
-      return act;
-    };
+    const draw = drawn(random);
     const [retiresBefore, retiresAfter] = [seed % 4 >= 2, seed % 2 === 1];
     for (let i = 0; i < 50; i++) {
       await life.act(draw());
@@ -46,8 +41,8 @@ test('a restore applies exactly the erasures and withdrawals after the backup', 
     assert.equal(playersIn(back.log), playersIn(model.machine.log), `seed ${seed}`);
     await node.machine.work();
     assert.equal(node.sums(), model.sums(), `seed ${seed}`);
-    assert.equal(stateOf(back.log).erasures.size, 0);
-    assert.equal(stateOf(back.log).withdrawals.size, 0);
+    const { erasures: openErasures, withdrawals: openWithdrawals } = stateOf(back.log);
+    assert.equal([openErasures.size, openWithdrawals.size], [0, 0]);
     assertRestored(back.log, { ...back, lastSeq: 0 }, `seed ${seed}`);
   }
   assert.ok(erasures > 80 && withdrawals > 60, `${erasures} erasures, ${withdrawals} withdrawals`);

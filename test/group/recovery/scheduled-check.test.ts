@@ -6,14 +6,16 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { Batch } from '../../../src/core/records/batch.js';
 import type { OnProgress, VerifyReport } from '../../../src/group/api.js';
-import { DamagedError, type SnapshotStore, type StoredBatch } from '../../../src/group/ports/storage.js';
+import { DamagedError, type StoredBatch } from '../../../src/group/ports/storage.js';
 import { lastSeqOf } from '../../../src/group/recovery/recovery.js';
 import { BackgroundCheck } from '../../../src/group/recovery/scheduled-check.js';
 import { verifySteps } from '../../../src/group/recovery/verification.js';
 import { rejection } from '../../store/log-contract.js';
-import { subjectKeyOf, subjectOf, t0 } from '../../support/given.js';
+import { submissionOf, t0 } from '../../support/given.js';
 import { logOf } from '../../support/log-of.js';
+import { MemorySnapshotStore } from '../../support/memory-snapshots.js';
 import { verifyStore } from '../../support/verify-store.js';
+import { erase, submit } from '../commands.js';
 import { copyLog } from '../life.js';
 import { Machine } from '../machine.js';
 
@@ -44,16 +46,10 @@ function bench() {
   };
   const reports: VerifyReport[] = [];
   const troubles: unknown[] = [];
-  const check = new BackgroundCheck(
-    {
-      pool,
-      timers,
-      clock: { now: () => t0 + now },
-      onReport: (report) => reports.push(report),
-      onFailure: (error) => troubles.push(error),
-    },
-    times,
-  );
+  const clock = { now: () => t0 + now };
+  const onReport = (report: VerifyReport) => reports.push(report);
+  const onFailure = (error: unknown) => troubles.push(error);
+  const check = new BackgroundCheck({ pool, timers, clock, onReport, onFailure }, times);
   /** Moves time on; answers whether something was planned for then. */
   const advance = (ms: number) => {
     now += ms;
@@ -67,15 +63,8 @@ function bench() {
   return { check, asked, reports, troubles, advance, settle };
 }
 
-const held: VerifyReport = {
-  ok: true,
-  lastSeq: 90,
-  batches: 9,
-  records: 90,
-  auditEntries: 1,
-  snapshots: [],
-  faults: [],
-};
+const counts = { lastSeq: 90, batches: 9, records: 90, auditEntries: 1 };
+const held: VerifyReport = { ok: true, ...counts, snapshots: [], faults: [] };
 
 test('the first check begins a while after the start, each next one a period after the last began', async () => {
   const { check, asked, advance, settle, reports } = bench();
@@ -125,54 +114,44 @@ test('a stop ends the check under way, and nothing is planned behind it', async 
   assert.is(advance(10_000), false);
 });
 
-const emptyStore: SnapshotStore = {
-  list: () => [],
-  write: async () => undefined,
-  readHeader: () => assert.unreachable() as never,
-  borrowBlocks: () => [],
-  remove: async () => undefined,
-  sweep: async () => undefined,
-};
-
-const event = { schemaVersion: '1.0.0', eventType: 'commendation', peerId: 'p', gameId: 'g', severity: 1 } as const;
-
 async function lived(): Promise<Machine> {
-  const machine = await Machine.start();
-  await machine.ask('r', { type: 'register', peerId: 'p', peerName: 'P', gameIds: ['g'], keyDigest: 'k', by: 't' });
-  for (let i = 0; i < 600; i++) {
-    const events = [{ ...event, eventId: `e${i}`, subject: subjectKeyOf(`player ${i % 3}`), timestamp: t0 }];
-    await machine.ask(`e${i}`, { type: 'submit', caller: 0, events });
-  }
+  const machine = await Machine.withPeers(1);
+  for (let i = 0; i < 600; i++) await machine.ask(`e${i}`, submit(submissionOf(`e${i}`, `player ${i % 3}`)));
   return machine;
 }
 
-const erase = (machine: Machine, player: string) =>
-  machine.ask(player, { type: 'erase', caller: 0, subject: subjectOf(player), commitment: '0', by: 'p' });
+/** Sends events about several players in one batch. */
+const reportTogether = (machine: Machine, ...players: string[]) =>
+  machine.ask('together', submit(...players.map((player) => submissionOf(`of ${player}`, player))));
 
-test('batches that an erasure rewrites where a running check has passed, even twice, are no damage', async () => {
-  const machine = await lived();
-  await erase(machine, 'player 0');
-  const steps = verifySteps(machine.log, machine.snapshots, null, 'background');
-  // 512 batches are read at a time: the walk stands behind batches that it found rewritten.
-  assert.is(steps.next().done, false);
-  await erase(machine, 'player 1');
+const eraseFrom = (machine: Machine, player: string) => machine.ask(player, erase(player));
+
+/** Runs a check to its end, and asserts that it finds the log intact. */
+function assertPasses(steps: ReturnType<typeof verifySteps>): VerifyReport {
   let step = steps.next();
   while (!step.done) step = steps.next();
   assert.equal(step.value.faults, []);
-  assert.is(step.value.lastSeq, machine.actor.durableSeq);
+  return step.value;
+}
+
+test('batches that an erasure rewrites where a running check has passed, even twice, are no damage', async () => {
+  const machine = await lived();
+  await eraseFrom(machine, 'player 0');
+  const steps = verifySteps(machine.log, machine.snapshots, null, 'background');
+  // 512 batches are read at a time: the walk stands behind batches that it found rewritten.
+  assert.is(steps.next().done, false);
+  await eraseFrom(machine, 'player 1');
+  assert.is(assertPasses(steps).lastSeq, machine.actor.durableSeq);
 });
 
 test('a batch that two erasures rewrite where a check has passed is no damage', async () => {
   const machine = await lived();
-  const events = [0, 1].map((i) => ({ ...event, eventId: `b${i}`, subject: subjectKeyOf(`both ${i}`), timestamp: t0 }));
-  await machine.ask('both', { type: 'submit', caller: 0, events });
-  await erase(machine, 'both 0');
+  await reportTogether(machine, 'both 0', 'both 1');
+  await eraseFrom(machine, 'both 0');
   const steps = verifySteps(machine.log, machine.snapshots, null, 'background');
   for (const _ of [1, 2]) assert.is(steps.next().done, false);
-  await erase(machine, 'both 1');
-  let step = steps.next();
-  while (!step.done) step = steps.next();
-  assert.equal(step.value.faults, []);
+  await eraseFrom(machine, 'both 1');
+  assertPasses(steps);
 });
 
 test('rewritten content that no record accounts for is still damage', async () => {
@@ -182,23 +161,20 @@ test('rewritten content that no record accounts for is still damage', async () =
   const other = { type: 'epoch_moved', epoch: 1, factor: 1 } as const;
   batches[300] = { firstSeq: forged.firstSeq, bytes: forged.rewrite(new Map([[forged.firstSeq, other]])).bytes };
   for (const mode of ['full', 'background'] as const) {
-    assert.match(
-      verifyStore(logOf(batches), machine.snapshots, null, mode).faults[0]!,
-      /record 301: .*no record accounts/,
-    );
+    const { faults } = verifyStore(logOf(batches), machine.snapshots, null, mode);
+    assert.match(faults[0]!, /record 301: .*no record accounts/);
   }
 });
 
 test('a batch that returned to its content before an erasure is damage, to a check and to a copy', async () => {
   const machine = await lived();
   const players = ['player 0', 'player 1'];
-  const events = players.map((player) => ({ ...event, eventId: player, subject: subjectKeyOf(player), timestamp: t0 }));
-  await machine.ask('both', { type: 'submit', caller: 0, events });
+  await reportTogether(machine, ...players);
   const batch = lastSeqOf(machine.log) - 1;
   const earlier: StoredBatch[] = [];
   for (const player of players) {
     earlier.push(machine.log.at(batch)!);
-    await erase(machine, player);
+    await eraseFrom(machine, player);
   }
   const stored = machine.log.from(0, 2_000, 1e9);
   assert.equal(verifyStore(logOf(stored), machine.snapshots, null, 'full').faults, []);
@@ -216,19 +192,16 @@ test('a snapshot with a damaged block is found without loading it, and one remov
   await machine.snapshot();
   const [seq] = machine.snapshots.list() as [number];
   let listed = [seq];
-  const gone: SnapshotStore = {
-    ...emptyStore,
+  const gone = Object.assign(new MemorySnapshotStore(), {
     list: () => listed,
     readHeader: () => {
       listed = [];
       throw new DamagedError('the file is missing');
     },
-  };
+  });
   machine.snapshots.damage(seq);
-  assert.match(
-    verifyStore(machine.log, machine.snapshots, null, 'background').faults[0]!,
-    new RegExp(`snapshot ${seq}`),
-  );
+  const { faults } = verifyStore(machine.log, machine.snapshots, null, 'background');
+  assert.match(faults[0]!, new RegExp(`snapshot ${seq}`));
   assert.equal(verifyStore(machine.log, gone, null, 'background').faults, []);
 });
 

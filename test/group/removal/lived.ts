@@ -6,7 +6,8 @@ import type { LogReader } from '../../../src/group/ports/storage.js';
 import type { ExpectedHead } from '../../../src/group/recovery/verification.js';
 import { MemorySnapshotStore } from '../../support/memory-snapshots.js';
 import { verifyStore } from '../../support/verify-store.js';
-import { type Act, Life } from '../life.js';
+import { event, Life } from '../life.js';
+import type { Machine } from '../machine.js';
 
 export function recordsOf(log: LogReader): { readonly record: LogRecord; readonly at: number }[] {
   return log
@@ -20,10 +21,9 @@ export function assertHolds(log: LogReader, why = '', expected: ExpectedHead | n
   assert.equal(verifyStore(log, new MemorySnapshotStore(), expected, 'full').faults, [], why);
 }
 
-export const event = (id: string, player: string, peer = 0): Act => ({ type: 'event', peer, id, player, severity: 1 });
-
-export async function lived(events: number): Promise<Life> {
+/** A group of which two peers sent events `id-0-`, `id-1-`, … about the players 0 to 2, one an hour. */
+export async function lived(events: number): Promise<{ readonly life: Life; readonly machine: Machine }> {
   const life = await Life.begin();
   for (let i = 0; i < events; i++) await life.act(event(`id-${i}-`, `player ${i % 3}`, i % 2));
-  return life;
+  return { life, machine: life.machine };
 }

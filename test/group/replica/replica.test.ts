@@ -12,10 +12,10 @@ import { playersIn, type ResumeFrom } from '../../../src/group/verdict-changes.j
 import { dayMs, salt, subjectOf } from '../../support/given.js';
 import { MemoryLog } from '../../support/memory-log.js';
 import { MemorySnapshotStore } from '../../support/memory-snapshots.js';
-import { type Act, inPieces, Life } from '../life.js';
-import { event as eventAct, recordsOf } from '../removal/lived.js';
+import { event as eventAct, inPieces, Life } from '../life.js';
+import { recordsOf } from '../removal/lived.js';
 
-const event = (id: string): Act => eventAct(id, `player of ${id}`);
+const event = (id: string) => eventAct(id, `player of ${id}`);
 /** A replica of a machine's log without snapshots. */
 const replicaOf = (log: LogReader, scoring?: ScoringSettings) =>
   new Replica(log, new MemorySnapshotStore(), salt, scoring);

@@ -4,7 +4,6 @@ import { join } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { DamagedError, type StoredBatch } from '../../../src/group/ports/storage.js';
-import type { LmdbLogWriter } from '../../../src/store/log/lmdb-log.js';
 import { checkPages } from '../../../src/store/log/page-check.js';
 import { acquireFolder } from '../../../src/store/ownership/owner.js';
 import { verifyFolder } from '../../../src/workers/verify/verify-folder.js';
@@ -15,22 +14,11 @@ import { batchOf } from '../log-contract.js';
 /** Bytes of values that stand in a leaf, in one page and in many of their own. */
 const sizes = [40, 300, 1_500, 2_030, 2_040, 4_068, 9_000, 70_000];
 
-interface GivenLog {
-  readonly dir: string;
-  readonly file: string;
-  readonly writer: LmdbLogWriter;
-}
-
-function inLog(work: (log: GivenLog) => Promise<void>): Promise<void> {
-  return inFastFolder(async (dir) =>
-    work({ dir, file: join(dir, 'log', 'data.mdb'), writer: await acquireFolder(dir) }),
-  );
-}
-
 test('a log is intact after every commit of a long life with rewrites, scrubs and restarts', () =>
-  inLog(async ({ dir, file, writer: first }) => {
+  inFastFolder(async (dir) => {
+    const file = join(dir, 'log', 'data.mdb');
     const random = new Random(20261120);
-    let writer = first;
+    let writer = await acquireFolder(dir);
     const seqs: number[] = [];
     let next = 1;
     for (let step = 0; step < 400; step += 1) {
@@ -83,9 +71,11 @@ function layoutOf(file: string): Layout {
  * A closed log of twenty batches in one leaf, a byte of its file changed by `damage`; what the check says of it.
  * `size`: the bytes of each value.
  */
-async function saysOf(damage: (layout: Layout) => void, size?: number): Promise<string> {
+async function saysOf(damage: (layout: Layout) => unknown, size?: number): Promise<string> {
   let said = '';
-  await inLog(async ({ dir, file, writer }) => {
+  await inFastFolder(async (dir) => {
+    const file = join(dir, 'log', 'data.mdb');
+    const writer = await acquireFolder(dir);
     for (let seq = 1; seq <= 20; seq += 1) await writer.append(batchOf(seq, size), []);
     await writer.close();
     const layout = layoutOf(file);
@@ -113,129 +103,119 @@ function valueIn(bytes: Buffer, page: number, index = -1): number {
 /** The list of a page that holds lists: where its newest one starts. */
 const newestList = ({ bytes, list }: Layout): number => valueIn(bytes, list);
 
-test('a log that nothing damaged passes', async () => assert.is(await saysOf(() => undefined), ''));
+/** The pages on which a value of several pages begins. */
+const runsOf = ({ bytes, pageBytes }: Layout) =>
+  Array.from({ length: bytes.length / pageBytes }, (_, page) => page * pageBytes).filter(
+    (at) => bytes.readUInt16LE(at + 18) === 4 && Number(bytes.readBigUInt64LE(at)) === at / pageBytes,
+  );
 
-test('a leaf that lost its newest batch is named', async () => {
-  const said = await saysOf(({ bytes, leaf }) => bytes.writeUInt16LE(bytes.readUInt16LE(leaf + 20) - 2, leaf + 20));
-  assert.match(said, /has entries that do not fill it/);
-});
+/** Writes the first pages that the newest list names, behind their number. */
+function listPages(layout: Layout, ...pages: readonly (bigint | number)[]): void {
+  for (const [i, page] of pages.entries()) layout.bytes.writeBigInt64LE(BigInt(page), newestList(layout) + 8 + 8 * i);
+}
 
-test('a page that is in use and listed as free is named: the next commit would overwrite it', async () => {
-  const said = await saysOf((layout) => {
-    layout.bytes.writeBigUInt64LE(BigInt(layout.leaf / layout.pageBytes), newestList(layout) + 8);
-  });
-  assert.match(said, /is in use and listed as free/);
-});
+/** Changes a number of 16 bits, at an offset into the newest leaf, by so much. */
+const moveInLeaf =
+  (at: number, by: number, from = at) =>
+  (layout: Layout) =>
+    layout.bytes.writeUInt16LE(layout.bytes.readUInt16LE(layout.leaf + from) + by, layout.leaf + at);
 
-test('a list of free pages that counts more than it holds is named: a commit on it would end the process', async () => {
-  const said = await saysOf((layout) => layout.bytes.writeBigUInt64LE(1n << 40n, newestList(layout)));
-  assert.match(said, /lists more pages than it contains/);
-});
+const lastPageOf = ({ bytes, meta }: Layout) => bytes.readBigInt64LE(meta + META_LAST_PAGE);
 
-test('a free page that the file does not have is named', async () => {
-  const said = await saysOf((layout) => layout.bytes.writeBigUInt64LE(1n << 40n, newestList(layout) + 8));
-  assert.match(said, /lists pages that the file does not have/);
-});
+/** Bytes of a value that has three pages of its own. */
+const long = 9_000;
+const unknownPages = 'lists pages that the file does not have';
+const invalidCount = 'has an invalid count of entries';
+const invalidOffset = 'has an entry at an invalid offset';
 
-test('a list that names a meta page, the page behind the last, or a run beyond it, is named', async () => {
-  const lastPage = ({ bytes, meta }: Layout) => bytes.readBigInt64LE(meta + META_LAST_PAGE);
-  const items: ((layout: Layout) => bigint[])[] = [
-    () => [1n],
-    (layout) => [lastPage(layout) + 1n],
-    (layout) => [-2n, lastPage(layout)],
-  ];
-  for (const itemsOf of items) {
-    const said = await saysOf((layout) => {
-      for (const [i, item] of itemsOf(layout).entries())
-        layout.bytes.writeBigInt64LE(item, newestList(layout) + 8 + 8 * i);
-    });
-    assert.match(said, /lists pages that the file does not have/);
-  }
-});
-
-test('a list of a commit that is not newer than that of the list before, or never was, is named', async () => {
-  const commits: ((layout: Layout) => bigint)[] = [
-    ({ bytes, list }) => bytes.readBigUInt64LE(valueIn(bytes, list, -2) - 8),
-    ({ bytes, meta }) => bytes.readBigUInt64LE(meta + META_TXN) + 1n,
-  ];
-  for (const commitOf of commits) {
-    const said = await saysOf((layout) => layout.bytes.writeBigUInt64LE(commitOf(layout), newestList(layout) - 8));
-    assert.match(said, /lists pages of no commit/);
-  }
-});
-
-test('a page of the list itself, and any page of the newest value, is named if it is listed as free', async () => {
-  const used: ((layout: Layout) => number)[] = [
-    ({ list, pageBytes }) => list / pageBytes,
-    // The value of 9,000 bytes has three pages.
-    ({ bytes, leaf }) => Number(bytes.readBigUInt64LE(valueIn(bytes, leaf))) + 2,
-  ];
-  for (const pageOf of used) {
-    let page = 0;
-    const said = await saysOf((layout) => {
-      page = pageOf(layout);
-      layout.bytes.writeBigUInt64LE(BigInt(page), newestList(layout) + 8);
-    }, 9_000);
-    assert.match(said, new RegExp(`page ${page} is in use and listed as free`));
-  }
-});
-
-test('a tree with more levels than LMDB makes is named', async () => {
-  const said = await saysOf(({ bytes, meta }) => bytes.writeUInt16LE(33, meta + 48 + 6));
-  assert.match(said, /is the root of a tree with too many levels/);
-});
-
-test('a list that names a page twice is named', async () => {
-  const said = await saysOf((layout) => {
-    const at = newestList(layout);
-    layout.bytes.copy(layout.bytes, at + 8, at + 16, at + 24);
-  });
-  assert.match(said, /lists a page twice/);
-});
-
-test('a page whose entries have no valid count, or no valid place, is named', async () => {
-  const damages: ((layout: Layout) => void)[] = [
-    ({ bytes, leaf }) => bytes.writeUInt16LE(0, leaf + 20),
-    ({ bytes, leaf }) => bytes.writeUInt16LE(bytes.readUInt16LE(leaf + 20) - 1, leaf + 20),
-    ({ bytes, leaf }) => bytes.writeUInt16LE(bytes.readUInt16LE(leaf + 22) + 2, leaf + 20),
-    ({ bytes, leaf, pageBytes }) => bytes.writeUInt16LE(pageBytes - 22, leaf + 22),
-  ];
-  for (const damage of damages) assert.match(await saysOf(damage), /has an invalid count of entries/);
-  const places = [
-    ({ bytes, leaf }: Layout) => bytes.readUInt16LE(leaf + 22) - 2,
-    ({ pageBytes }: Layout) => pageBytes - 24 - 6,
-  ];
-  for (const placeOf of places) {
-    const said = await saysOf((layout) => layout.bytes.writeUInt16LE(placeOf(layout), layout.leaf + 24));
-    assert.match(said, /has an entry at an invalid offset/);
-  }
-});
-
-test('a page of a commit that never was is named', async () => {
-  const said = await saysOf(({ bytes, leaf }) => bytes.writeUInt8(1, leaf + 15));
-  assert.match(said, /belongs to a later commit/);
-});
-
-test('a list of free pages that leads to a page of another kind is named', async () => {
-  const said = await saysOf(({ bytes, list }) => bytes.writeUInt16LE(1, list + 18));
-  assert.match(said, /has an unexpected kind/);
-});
-
-test('a page that does not begin the value that its leaf names is named', async () => {
-  const runsOf = ({ bytes, pageBytes }: Layout) =>
-    Array.from({ length: bytes.length / pageBytes }, (_, page) => page * pageBytes).filter(
-      (at) => bytes.readUInt16LE(at + 18) === 4 && Number(bytes.readBigUInt64LE(at)) === at / pageBytes,
-    );
-  const damages: ((bytes: Buffer, at: number) => void)[] = [
-    (bytes, at) => bytes.writeUInt16LE(2, at + 18),
-    (bytes, at) => bytes.writeUInt32LE(bytes.readUInt32LE(at + 20) + 1, at + 20),
-  ];
-  for (const damage of damages) {
-    const said = await saysOf((layout) => {
-      for (const at of runsOf(layout)) damage(layout.bytes, at);
-    }, 9_000);
-    assert.match(said, /is not the first page of its value/);
-  }
-});
+for (const [what, damage, expected, size] of [
+  ['that nothing damaged passes', () => undefined, ''],
+  ['whose leaf lost its newest batch is named', moveInLeaf(20, -2), 'has entries that do not fill it'],
+  [
+    'whose list of free pages counts more than it holds is named: a commit on it would end the process',
+    (log) => log.bytes.writeBigInt64LE(1n << 40n, newestList(log)),
+    'lists more pages than it contains',
+  ],
+  [
+    'that lists a page as free that is in use is named: the next commit would overwrite it',
+    (log) => listPages(log, log.leaf / log.pageBytes),
+    'is in use and listed as free',
+  ],
+  [
+    'that lists a page of the list itself is named',
+    (log) => listPages(log, log.list / log.pageBytes),
+    'is in use and listed as free',
+    long,
+  ],
+  [
+    'that lists the last page of its newest value is named',
+    (log) => listPages(log, Number(log.bytes.readBigUInt64LE(valueIn(log.bytes, log.leaf))) + 2),
+    'is in use and listed as free',
+    long,
+  ],
+  ['that lists a page far behind its end is named', (log) => listPages(log, 1n << 40n), unknownPages],
+  ['that lists a meta page is named', (log) => listPages(log, 1), unknownPages],
+  ['that lists the page behind its last is named', (log) => listPages(log, lastPageOf(log) + 1n), unknownPages],
+  ['that lists a run beyond its last page is named', (log) => listPages(log, -2n, lastPageOf(log)), unknownPages],
+  [
+    'that lists a page twice is named',
+    (log) => log.bytes.copy(log.bytes, newestList(log) + 8, newestList(log) + 16, newestList(log) + 24),
+    'lists a page twice',
+  ],
+  [
+    'whose list is of a commit that is not newer than that of the list before is named',
+    (log) =>
+      log.bytes.writeBigUInt64LE(log.bytes.readBigUInt64LE(valueIn(log.bytes, log.list, -2) - 8), newestList(log) - 8),
+    'lists pages of no commit',
+  ],
+  [
+    'whose list is of a commit that never was is named',
+    (log) => log.bytes.writeBigUInt64LE(log.bytes.readBigUInt64LE(log.meta + META_TXN) + 1n, newestList(log) - 8),
+    'lists pages of no commit',
+  ],
+  [
+    'with a tree of more levels than LMDB makes is named',
+    (log) => log.bytes.writeUInt16LE(33, log.meta + 48 + 6),
+    'is the root of a tree with too many levels',
+  ],
+  ['with a page of no entries is named', (log) => log.bytes.writeUInt16LE(0, log.leaf + 20), invalidCount],
+  ['with a page of half an entry is named', moveInLeaf(20, -1), invalidCount],
+  ['with a page of more entries than fit is named', moveInLeaf(20, 2, 22), invalidCount],
+  [
+    'with a page whose entries begin behind its end is named',
+    (log) => log.bytes.writeUInt16LE(log.pageBytes - 22, log.leaf + 22),
+    invalidCount,
+  ],
+  ['with an entry before the others is named', moveInLeaf(24, -2, 22), invalidOffset],
+  [
+    'with an entry that its page cannot hold is named',
+    (log) => log.bytes.writeUInt16LE(log.pageBytes - 24 - 6, log.leaf + 24),
+    invalidOffset,
+  ],
+  [
+    'with a page of a commit that never was is named',
+    (log) => log.bytes.writeUInt8(1, log.leaf + 15),
+    'belongs to a later commit',
+  ],
+  [
+    'whose list of free pages leads to a page of another kind is named',
+    (log) => log.bytes.writeUInt16LE(1, log.list + 18),
+    'has an unexpected kind',
+  ],
+  [
+    'with a leaf where a value should begin is named',
+    (log) => runsOf(log).map((at) => log.bytes.writeUInt16LE(2, at + 18)),
+    'is not the first page of its value',
+    long,
+  ],
+  [
+    'with a value of another length than its leaf says is named',
+    (log) => runsOf(log).map((at) => log.bytes.writeUInt32LE(log.bytes.readUInt32LE(at + 20) + 1, at + 20)),
+    'is not the first page of its value',
+    long,
+  ],
+] as readonly (readonly [what: string, damage: (layout: Layout) => unknown, expected: string, size?: number])[]) {
+  test(`a log ${what}`, async () => assert.match(await saysOf(damage, size), new RegExp(expected || '^$')));
+}
 
 test.run();

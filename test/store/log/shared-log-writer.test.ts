@@ -1,4 +1,5 @@
 /** The log of a cluster's node: which commits a turn waits for, and what a failed local commit does to later turns. */
+import { setImmediate as turn } from 'node:timers/promises';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { BatchWriter, chainStart, NONCE_BYTES } from '../../../src/core/records/batch.js';
@@ -15,32 +16,34 @@ import { type SharedLogHooks, SharedLogWriter } from '../../../src/store/log/sha
 import { everyRecord } from '../../support/every-record.js';
 import { formedRecord, t0 } from '../../support/given.js';
 import { until } from '../../support/until.js';
-import { batchOf } from '../log-contract.js';
+import { batchOf, rejection } from '../log-contract.js';
 
 const fence = { revision: '7' } as unknown as Fence;
 
 const recordOf = (type: LogRecord['type']) => everyRecord.find((record) => record.type === type)!;
 
-/** A commit that ends when the test says so. */
-interface Commit {
-  readonly what: string;
-  end(error?: Error): Promise<void>;
+/** Follows a promise, and everything that waits for it goes on until then. */
+async function followed(promise: Promise<unknown>) {
+  const state = { isDone: false, failure: null as string | null };
+  promise.then(
+    () => {
+      state.isDone = true;
+    },
+    (error: Error) => {
+      state.failure = error.message;
+    },
+  );
+  await turn();
+  return state;
 }
 
+/** A log whose commits end when the test says so. */
 function harness() {
-  const commits: Commit[] = [];
+  const commits = new Map<string, (error?: Error) => void>();
   const firsts: number[] = [];
   const commit = (what: string) =>
     new Promise<void>((resolve, reject) => {
-      const end = async (error?: Error) => {
-        commits.splice(commits.indexOf(one), 1);
-        if (error === undefined) resolve();
-        else reject(error);
-        // Everything that waited for the commit goes on.
-        await new Promise((next) => setImmediate(next));
-      };
-      const one: Commit = { what, end };
-      commits.push(one);
+      commits.set(what, (error) => (error === undefined ? resolve() : reject(error)));
     });
   const local = {
     get newestFirstSeq() {
@@ -76,40 +79,39 @@ function harness() {
     storeFailed: (error) => void failures.push((error as Error).message),
   });
   writer.lead(fence);
-  const end = (what: string, error?: Error) => {
-    const found = commits.find((one) => one.what === what);
-    assert.ok(found, `${what} is not in flight, but ${commits.map((one) => one.what).join(', ')}`);
-    return found!.end(error);
+  const end = async (what: string, error?: Error) => {
+    const settle = commits.get(what);
+    assert.ok(settle, `${what} is not in flight, but ${[...commits.keys()].join(', ')}`);
+    commits.delete(what);
+    settle!(error);
+    await turn();
   };
-  /** Appends a batch; `done` turns true once it is acknowledged. */
-  const append = async (firstSeq: number, rewrites: readonly StoredBatch[] = []) => {
-    const state = { done: false, error: null as Error | null };
-    writer.append(batchOf(firstSeq), rewrites).then(
-      () => {
-        state.done = true;
-      },
-      (error: Error) => {
-        state.error = error;
-      },
-    );
-    await new Promise((next) => setImmediate(next));
-    return state;
-  };
+  /** Appends a batch; `isDone` turns true once it is acknowledged. */
+  const append = (firstSeq: number, rewrites: readonly StoredBatch[] = [], batch = batchOf(firstSeq)) =>
+    followed(writer.append(batch, rewrites));
   return {
     writer,
     failures,
     append,
     end,
-    inFlight: () => commits.map((one) => one.what),
+    inFlight: () => [...commits.keys()],
     /** Resolves once a local commit is in flight. */
-    storing: () => until(() => commits.some(({ what }) => what.startsWith('local'))),
+    storing: () => until(() => [...commits.keys()].some((what) => what.startsWith('local'))),
     isClosed: () => firsts.includes(-1),
     /** Ends the wait until erased players are forgotten. */
     async forget() {
       forgotten();
-      await new Promise((next) => setImmediate(next));
+      await turn();
     },
   };
+}
+
+/** The same, with a first turn in the shared log that no local commit has stored. */
+async function appended() {
+  const made = harness();
+  const first = await made.append(1);
+  await made.end('shared 1 after 0');
+  return { ...made, first };
 }
 
 test('a turn is acknowledged once the shared log has it, and stored by a local commit after that', async () => {
@@ -117,28 +119,23 @@ test('a turn is acknowledged once the shared log has it, and stored by a local c
   const one = await append(1);
   assert.equal(inFlight(), ['shared 1 after 0']);
   await end('shared 1 after 0');
-  assert.equal([one.done, inFlight(), writer.storingFrom], [true, [], 1]);
-  let isStored = false;
-  void writer.stored().then(() => {
-    isStored = true;
-  });
-  await new Promise((next) => setImmediate(next));
-  assert.equal([isStored, inFlight()], [false, ['local 1']], 'whoever needs the file does not wait for other turns');
+  assert.equal([one.isDone, inFlight(), writer.storingFrom], [true, [], 1]);
+  const stored = await followed(writer.stored());
+  const why = 'whoever needs the file does not wait for other turns';
+  assert.equal([stored.isDone, inFlight()], [false, ['local 1']], why);
   await end('local 1');
-  assert.equal([isStored, writer.storingFrom], [true, null]);
+  assert.equal([stored.isDone, writer.storingFrom], [true, null]);
 });
 
 test('a local commit stores all turns that were acknowledged since the last one', async () => {
-  const { writer, append, end, inFlight, storing } = harness();
-  await append(1);
-  await end('shared 1 after 0');
+  const { writer, append, end, inFlight, storing } = await appended();
   await append(5);
   await end('shared 5 after 1');
   await storing();
   const three = await append(9);
   assert.equal(inFlight(), ['local 1 5', 'shared 9 after 5']);
   await end('shared 9 after 5');
-  assert.equal([three.done, inFlight(), writer.storingFrom], [true, ['local 1 5'], 1]);
+  assert.equal([three.isDone, inFlight(), writer.storingFrom], [true, ['local 1 5'], 1]);
   await end('local 1 5');
   assert.is(writer.storingFrom, 9);
   await storing();
@@ -146,74 +143,43 @@ test('a local commit stores all turns that were acknowledged since the last one'
 });
 
 test('whoever needs the file waits for the turns before, and not for those that arrive meanwhile', async () => {
-  const { writer, append, end } = harness();
-  await append(1);
-  await end('shared 1 after 0');
-  let isStored = false;
-  const stored = writer.stored().then(() => {
-    isStored = true;
-  });
+  const { writer, append, end } = await appended();
+  const stored = await followed(writer.stored());
   await append(5);
   await end('shared 5 after 1');
+  assert.is(stored.isDone, false);
   await end('local 1');
-  await stored;
-  assert.equal([isStored, writer.storingFrom], [true, 5]);
+  assert.equal([stored.isDone, writer.storingFrom], [true, 5]);
 });
 
 test('a local commit that fails while the node begins to follow is reported', async () => {
-  const { writer, failures, append, end } = harness();
-  await append(1);
-  await end('shared 1 after 0');
+  const { writer, failures, end } = await appended();
   writer.follow();
-  const settled = writer.settled();
-  await new Promise((next) => setImmediate(next));
+  const settled = await followed(writer.settled());
   await end('local 1', new Error('input/output error'));
-  await settled;
-  assert.equal(failures, ['input/output error']);
+  assert.equal([settled.isDone, failures], [true, ['input/output error']]);
 });
 
 test('turns wait for the local commit if too many bytes are not stored', async () => {
-  const { writer, append, end, inFlight } = harness();
-  const large = { firstSeq: 1, bytes: new Uint8Array(limits.storeWaitingBytes) };
-  let isDone = false;
-  void writer.append(large, []).then(() => {
-    isDone = true;
-  });
-  await new Promise((next) => setImmediate(next));
+  const { append, end, inFlight } = harness();
+  const large = await append(1, [], { firstSeq: 1, bytes: new Uint8Array(limits.storeWaitingBytes) });
   await end('shared 1 after 0');
-  assert.equal([isDone, inFlight()], [false, ['local 1']]);
+  assert.equal([large.isDone, inFlight()], [false, ['local 1']]);
   await end('local 1');
-  assert.ok(isDone);
+  assert.ok(large.isDone);
   await append(5);
   assert.equal(inFlight(), ['shared 5 after 1']);
 });
 
 test('a turn that replaces batches is stored at once, after all turns before it', async () => {
-  const { append, end, inFlight } = harness();
-  await append(1);
-  await end('shared 1 after 0');
+  const { append, end, inFlight } = await appended();
   const two = await append(5, [batchOf(1)]);
   assert.equal(inFlight(), ['local 1'], 'the replacements are computed from stored batches');
   await end('local 1');
   await end('shared 5 after 1');
-  assert.equal([two.done, inFlight()], [false, ['local 5 with 1 others']]);
+  assert.equal([two.isDone, inFlight()], [false, ['local 5 with 1 others']]);
   await end('local 5 with 1 others');
-  assert.ok(two.done);
-});
-
-test('slots of the shared log are taken at once and stored together, and the next leader appends after them', async () => {
-  const { writer, append, end, inFlight } = harness();
-  const plain = { bytes: batchOf(1).bytes, redactions: [] };
-  writer.take([
-    { firstSeq: 1, ...plain },
-    { firstSeq: 3, ...plain },
-  ]);
-  assert.equal([inFlight(), writer.storingFrom], [[], 1]);
-  await append(5);
-  assert.equal(inFlight(), ['shared 5 after 3']);
-  void writer.stored();
-  await end('local 1 3');
-  assert.is(writer.storingFrom, null);
+  assert.ok(two.isDone);
 });
 
 /** A slot that replaces the batch at record 1, so that players must be forgotten before it is stored. */
@@ -222,6 +188,17 @@ const erasing = (firstSeq: number): Slot => {
   return { firstSeq, bytes, redactions: [{ type: 'bytes', firstSeq: 1, bytes }] };
 };
 const plain = (firstSeq: number, bytes = batchOf(1).bytes): Slot => ({ firstSeq, bytes, redactions: [] });
+
+test('slots of the shared log are taken at once and stored together, and the next leader appends after them', async () => {
+  const { writer, append, end, inFlight } = harness();
+  writer.take([plain(1), plain(3)]);
+  assert.equal([inFlight(), writer.storingFrom], [[], 1]);
+  await append(5);
+  assert.equal(inFlight(), ['shared 5 after 3']);
+  void writer.stored();
+  await end('local 1 3');
+  assert.is(writer.storingFrom, null);
+});
 
 test('a slot that erases is stored alone, once players are forgotten, and the slots behind it after it', async () => {
   const { writer, end, inFlight, forget, storing } = harness();
@@ -250,12 +227,7 @@ test('more bytes may wait behind a slot that erases than otherwise, but not any 
   const hasRoom = async (taken: readonly Slot[]): Promise<boolean> => {
     const { writer } = harness();
     writer.take(taken);
-    let isRoom = false;
-    void writer.room().then(() => {
-      isRoom = true;
-    });
-    await new Promise((next) => setImmediate(next));
-    return isRoom;
+    return (await followed(writer.room())).isDone;
   };
   assert.not(await hasRoom([plain(1, new Uint8Array(storeWaitingBytes))]));
   assert.ok(await hasRoom([plain(1, new Uint8Array(storeWaitingBytes)), erasing(3)]));
@@ -279,7 +251,7 @@ test('free space is overwritten once the files hold every slot that an earlier l
   assert.equal(calls, [['may scrub'], ['stored', 1], ['scrub', undefined], ['scrub elsewhere', undefined]]);
   writer.take([erasing(6)]);
   writer.endTaking();
-  assert.instance(await writer.scrub().catch((error: unknown) => error), ScrubDeferredError);
+  assert.instance(await rejection(writer.scrub()), ScrubDeferredError);
 });
 
 test('a node that ends waits no longer until players are forgotten, and stores no slot behind', async () => {
@@ -297,7 +269,7 @@ test('a node that ends waits no longer until players are forgotten, and stores n
     writer.take([plain(9, new Uint8Array(limits.storeBehindErasureBytes))]);
     await writer.room();
     await writer.settled();
-    assert.match(String(await writer.stored().catch(String)), 'StoreEndedError');
+    assert.match(String(await rejection(writer.stored())), 'StoreEndedError');
     assert.equal([inFlight(), writer.storingFrom], [[], 3], 'a change of the role does not forget the gap');
     await writer.close();
   }
@@ -307,24 +279,22 @@ test('a node whose players cannot be forgotten stores nothing behind, and report
   const { writer, calls, failures, hooks } = redacting();
   Object.assign(hooks, { forgetErased: () => Promise.reject(new Error('no worker')) });
   writer.take([erasing(4), plain(6)]);
-  assert.match(String(await writer.stored().catch(String)), 'no worker');
+  assert.match(String(await rejection(writer.stored())), 'no worker');
   assert.throws(() => writer.take([plain(8)]), /no worker/);
   assert.equal([calls, failures, writer.storingFrom], [[], ['no worker'], 4]);
 });
 
 test('a failed local commit is reported at once, and no turn reaches the shared log until the node follows', async () => {
-  const { writer, failures, append, end, inFlight, storing } = harness();
-  await append(1);
-  await end('shared 1 after 0');
+  const { writer, failures, append, end, inFlight, storing } = await appended();
   await storing();
   const during = await append(5);
   await end('local 1', new Error('no space left'));
   assert.equal([failures, writer.storingFrom], [['no space left'], 1]);
-  assert.match((await writer.stored().catch((error: Error) => error))?.toString() ?? '', /no space left/);
+  assert.match(String(await rejection(writer.stored())), /no space left/);
   await end('shared 5 after 1');
-  assert.is(during.error?.message, 'no space left', 'its outcome is left to recovery');
+  assert.is(during.failure, 'no space left', 'its outcome is left to recovery');
   const two = await append(9);
-  assert.equal([two.error?.message, inFlight()], ['no space left', []]);
+  assert.equal([two.failure, inFlight()], ['no space left', []]);
   writer.follow();
   await writer.settled();
   await writer.stored();
@@ -335,35 +305,23 @@ test('a failed local commit is reported at once, and no turn reaches the shared 
 });
 
 test('a log that is closed, or whose node follows, waits for its local commit', async () => {
-  const { writer, append, end, isClosed } = harness();
-  await append(1);
-  await end('shared 1 after 0');
+  const { writer, end, isClosed } = await appended();
   writer.follow();
-  let isSettled = false;
-  void writer.settled().then(() => {
-    isSettled = true;
-  });
-  const closed = writer.close();
-  await new Promise((next) => setImmediate(next));
-  assert.equal([isSettled, isClosed()], [false, false]);
+  const settled = await followed(writer.settled());
+  const closed = await followed(writer.close());
+  assert.equal([settled.isDone, closed.isDone, isClosed()], [false, false, false]);
   await end('local 1');
-  await closed;
-  assert.equal([isSettled, isClosed()], [true, true]);
+  assert.equal([settled.isDone, closed.isDone, isClosed()], [true, true, true]);
 });
 
 test('a node that follows waits for the append under way, also if that fails', async () => {
   const { writer, append, end } = harness();
   const one = await append(1);
   writer.follow();
-  let isSettled = false;
-  const settled = writer.settled().then(() => {
-    isSettled = true;
-  });
-  await new Promise((next) => setImmediate(next));
-  assert.not(isSettled);
+  const settled = await followed(writer.settled());
+  assert.not(settled.isDone);
   await end('shared 1 after 0', new Error('lost'));
-  await settled;
-  assert.is(one.error?.message, 'lost');
+  assert.equal([settled.isDone, one.failure], [true, 'lost']);
 });
 
 /** A log whose stored batch has the formation of a group, an event, and an erasure: records 1 to 3. */
@@ -461,7 +419,7 @@ test('a node makes the same batch from a shared redaction, and forgets a player 
 
 test('a node that does not lead appends nothing, and one that leads nothing before its newest batch', async () => {
   const { writer, calls, slots, signals } = redacting();
-  const refusal = async (batch: StoredBatch | null) => String(await writer.append(batch, []).catch(String));
+  const refusal = async (batch: StoredBatch | null) => String(await rejection(writer.append(batch, [])));
   for (const batch of [batchOf(4), null]) assert.match(await refusal(batch), 'this node does not lead');
   writer.lead(fence);
   assert.match(await refusal(batchOf(1)), 'a batch at 1 cannot follow the one at 1');
@@ -472,10 +430,7 @@ test('a node that does not lead appends nothing, and one that leads nothing befo
   writer.follow();
   writer.lead(fence);
   await writer.append(batchOf(5), []);
-  assert.equal(
-    signals.map((signal) => signal?.aborted),
-    [true, false],
-  );
+  assert.equal([signals[0]?.aborted, signals[1]?.aborted], [true, false]);
 });
 
 test('a scrub asks first, then overwrites the files of this node, and then those of the others', async () => {
@@ -484,7 +439,7 @@ test('a scrub asks first, then overwrites the files of this node, and then those
   await writer.scrub(signal);
   assert.equal(calls.splice(0), [['may scrub'], ['scrub', signal], ['scrub elsewhere', signal]]);
   Object.assign(hooks, { mayScrub: () => Promise.reject(new Error('not now')) });
-  assert.match(String(await writer.scrub(signal).catch(String)), 'not now');
+  assert.match(String(await rejection(writer.scrub(signal))), 'not now');
   assert.equal(calls, []);
 });
 

@@ -14,23 +14,26 @@ import {
 } from '../../../src/store/backup/backup-folder.js';
 import { temporaryFolder } from '../../support/process.js';
 
+const isNotEmpty = (error: unknown) => error instanceof NotEmptyError;
+
 let dir = '';
 test.before.each(() => {
   dir = join(temporaryFolder(), 'target');
 });
 
 test('a folder is a backup once it is finished, for its owner alone', async () => {
-  const backup = new NewBackup(join(dir, 'deep'));
+  const deep = join(dir, 'deep');
+  const backup = new NewBackup(deep);
   writeFileSync(join(backup.store, 'data.mdb'), 'x');
   chmodSync(join(backup.store, 'data.mdb'), 0o644);
-  assert.not.ok(isBackup(join(dir, 'deep')));
+  assert.not.ok(isBackup(deep));
   await backup.finish({ format: 1 } as BackupManifest);
-  assert.ok(isBackup(join(dir, 'deep')));
-  const store = storeOf(join(dir, 'deep'));
-  assert.equal(readdirSync(join(dir, 'deep')).sort(), ['backup.json', 'store']);
-  const modes = [join(dir, 'deep'), store, join(store, 'data.mdb')].map((path) => statSync(path).mode & 0o777);
-  assert.equal(modes, [0o700, 0o700, 0o600]);
-  assert.is(readManifest(join(dir, 'deep')).format, 1);
+  assert.ok(isBackup(deep));
+  assert.equal(readdirSync(deep).sort(), ['backup.json', 'store']);
+  const paths = [dir, deep, storeOf(deep), join(storeOf(deep), 'data.mdb')];
+  const modes = paths.map((path) => statSync(path).mode & 0o777);
+  assert.equal(modes, [0o700, 0o700, 0o700, 0o600], 'also those that are created on the way');
+  assert.is(readManifest(deep).format, 1);
 });
 
 test('a file is no folder for a backup, and stays as it is', () => {
@@ -50,18 +53,10 @@ test('an abandoned backup leaves the folder as it was: absent, or empty', () => 
 test('a folder that is not empty, a file, and a folder in which another backup is made are refused', () => {
   mkdirSync(join(dir, 'lost+found'), { recursive: true });
   const backup = new NewBackup(dir);
-  assert.throws(
-    () => new NewBackup(dir),
-    (error: unknown) => error instanceof NotEmptyError,
-  );
+  assert.throws(() => new NewBackup(dir), isNotEmpty);
   backup.abandon();
   writeFileSync(join(dir, 'note'), '');
-  for (const path of [dir, join(dir, 'note')]) {
-    assert.throws(
-      () => new NewBackup(path),
-      (error: unknown) => error instanceof NotEmptyError,
-    );
-  }
+  for (const path of [dir, join(dir, 'note')]) assert.throws(() => new NewBackup(path), isNotEmpty);
   assert.equal(readdirSync(dir).sort(), ['lost+found', 'note']);
 });
 
@@ -71,11 +66,6 @@ test('a manifest that is damaged, foreign or newer is refused', () => {
     writeFileSync(join(dir, 'backup.json'), text);
     assert.throws(() => readManifest(dir), /cannot be read|expected the manifest|newer release/);
   }
-});
-
-test('the folders that are created on the way to a backup are for their owner alone', () => {
-  new NewBackup(join(dir, 'deep', 'deeper'));
-  for (const path of [dir, join(dir, 'deep')]) assert.is(statSync(path).mode & 0o777, 0o700);
 });
 
 test.run();

@@ -3,9 +3,10 @@ import { chmodSync, existsSync, mkdirSync, readdirSync, rmSync, statSync, writeF
 import { join } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { makeDataFolder } from '../../../src/store/backup/backup-folder.js';
+import { makeDataFolder, NotEmptyError } from '../../../src/store/backup/backup-folder.js';
 import { Restoring } from '../../../src/store/backup/restore-folder.js';
 import { temporaryFolder } from '../../support/process.js';
+import { rejectionAs } from '../log-contract.js';
 
 let dir = '';
 test.before.each(() => {
@@ -59,6 +60,8 @@ test('a new folder, an empty one, a volume, the remains of a first start and a n
     remains,
     ['dashboard-password', 'operator.sock'],
     ['head.json', 'notes'],
+    // The remains of a fetch that a crash interrupted, which the start repairs.
+    ['.joining', '.joining.tmp', '.tmp-joining/', 'clock-seen'],
   ]) {
     given(...entries);
     assert.is(refusal(), '');
@@ -68,11 +71,6 @@ test('a new folder, an empty one, a volume, the remains of a first start and a n
   given();
   writeFileSync(join(dir, 'README.md'), '# snapshots/\n\nThis folder');
   assert.is(refusal(), '', 'the placeholder of the repository');
-});
-
-test('the remains of a fetch that a crash interrupted are taken: the start repairs them', () => {
-  given('.joining', '.joining.tmp', '.tmp-joining/', 'clock-seen');
-  assert.is(refusal(), '');
 });
 
 test('a folder is created only in an existing one', () => {
@@ -85,12 +83,8 @@ test('a folder is created only in an existing one', () => {
 
 test('no restore moves the contents of a folder aside that is not a node’s', async () => {
   given('lib/', 'log/apt/');
-  const why = await Restoring.begin(dir, true).then(
-    () => '',
-    (error: Error) => `${error.name}: ${error.message}`,
-  );
-  assert.match(why, 'NotEmptyError');
-  assert.match(why, 'which no node made');
+  const why = await rejectionAs(NotEmptyError, Restoring.begin(dir, true));
+  assert.match(why.message, 'which no node made');
   assert.equal([mode(), readdirSync(dir)], [0o755, ['lib', 'log']]);
 });
 

@@ -3,25 +3,27 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { DamagedError } from '../../../src/group/ports/storage.js';
 import { limits } from '../../../src/limits.js';
 import { newestMeta, withFile } from '../../../src/store/files/lmdb-file.js';
 import { LmdbLogReader, logFolderOf, openLogReader, tryWriting } from '../../../src/store/log/lmdb-log.js';
-import { keyOfSeq, namedDamage, openLogEnvironment, unknownOutcome } from '../../../src/store/log/log-environment.js';
+import { keyOfSeq, openLogEnvironment } from '../../../src/store/log/log-environment.js';
 import { acquireFolder } from '../../../src/store/ownership/owner.js';
 import { verifyFolder } from '../../../src/workers/verify/verify-folder.js';
 import { closing } from '../../support/closing.js';
 import { temporaryFolder } from '../../support/process.js';
 import { deadProcess } from '../dead-process.js';
-import { acquiredLog, batchOf, rejection, testLog } from '../log-contract.js';
+import { acquiredLog, batchOf, isDamageOf, rejection, testLog } from '../log-contract.js';
 
+/** What stands at byte 18 of the header of a leaf page. */
+const LEAF_KIND = 2;
 const newestTxnOf = (file: string) => withFile(file, newestMeta)?.txn ?? 0;
 
 /** A folder with a log of some batches, closed. */
-async function leftLog(): Promise<{ readonly dir: string; readonly file: string; readonly pageBytes: number }> {
+async function leftLog(commits = 20, batchesEach = 1) {
   const dir = temporaryFolder();
   const writer = await acquireFolder(dir);
-  for (let seq = 1; seq <= 20; seq += 1) await writer.append(batchOf(seq, 3_000), []);
+  for (let seq = 1; seq <= commits * batchesEach; seq += batchesEach)
+    await writer.appendAll(Array.from({ length: batchesEach }, (_, i) => batchOf(seq + i, 3_000)));
   const { pageBytes } = writer.pages();
   await writer.close();
   return { dir, file: join(dir, 'log', 'data.mdb'), pageBytes };
@@ -31,8 +33,31 @@ function count(log: LmdbLogReader): void {
   for (const _ of log.checkCount());
 }
 
-function namesFile(file: string, what = ''): (error: unknown) => boolean {
-  return (error) => error instanceof DamagedError && error.message.includes(file) && error.message.includes(what);
+/** Changes a closed log, and asserts the damage that a reader finds as it opens the log or reads all of it. */
+function assertDamaged(
+  { dir, file }: Awaited<ReturnType<typeof leftLog>>,
+  content: Buffer,
+  what = '',
+  read: (log: LmdbLogReader) => unknown = (log) => log.from(0, 100, 1e9),
+): void {
+  writeFileSync(file, content);
+  assert.throws(() => read(openLogReader(dir)), isDamageOf(file, what));
+}
+
+const ownerFinds = async ({ dir, file }: Awaited<ReturnType<typeof leftLog>>, what = '') =>
+  assert.ok(isDamageOf(file, what)(await rejection(acquireFolder(dir))));
+
+/** Changes each leaf page of a log: `at` is the offset of its header. */
+function eachLeaf(content: Buffer, pageBytes: number, change: (at: number) => void): void {
+  for (let at = 2 * pageBytes; at < content.length; at += pageBytes)
+    if (content.readUInt16LE(at + 18) === LEAF_KIND) change(at);
+}
+
+/** Changes the key of a batch in every page that ever held it, behind its length. */
+function eachKey(content: Buffer, seq: number, change: (at: number) => void): void {
+  const key = keyOfSeq(seq);
+  for (let at = content.indexOf(key); at >= 0; at = content.indexOf(key, at + 1))
+    if (content.readUInt16LE(at - 2) === key.length) change(at);
 }
 
 testLog('lmdb log', async () => {
@@ -41,17 +66,6 @@ testLog('lmdb log', async () => {
     () => acquireFolder(dir, deadProcess()),
     () => openLogReader(dir),
   );
-});
-
-test('a log is the same after it was closed and opened again', async () => {
-  const dir = temporaryFolder();
-  const first = await acquireFolder(dir);
-  await first.append(batchOf(1, 200_000), []);
-  await first.append(batchOf(300), []);
-  await first.close();
-  await using second = closing(await acquireFolder(dir));
-  assert.equal(second.from(0, 10, 1e9), [batchOf(1, 200_000), batchOf(300)]);
-  await second.append(batchOf(301), []);
 });
 
 test('a commit begins in the same turn of the event loop, without waiting for later reads', async () => {
@@ -71,49 +85,29 @@ test('a commit begins in the same turn of the event loop, without waiting for la
 
 test('a reader of a folder without a log names the missing file', () => {
   const dir = temporaryFolder();
-  assert.throws(
-    () => openLogReader(dir),
-    (error: unknown) => error instanceof DamagedError && error.message.includes(join(dir, 'log', 'data.mdb')),
-  );
+  assert.throws(() => openLogReader(dir), isDamageOf(join(dir, 'log', 'data.mdb')));
 });
 
 test('pages that make no sense to LMDB are damage of a named file, to a reader and to the next owner', async () => {
-  const { dir, file, pageBytes } = await leftLog();
-  const content = readFileSync(file);
-  // The kind of a page stands at byte 18 of its header: a leaf (2) that says that it is a run of a value's pages (4).
-  for (let page = 2; page * pageBytes < content.length; page += 1) {
-    const at = page * pageBytes + 18;
-    if (content.readUInt16LE(at) === 2) content.writeUInt16LE(4, at);
-  }
-  writeFileSync(file, content);
-  assert.throws(() => openLogReader(dir).last(), namesFile(file));
-  assert.ok(namesFile(file)(await rejection(acquireFolder(dir))));
-});
-
-test('errors of LMDB and the system name the file: damage for invalid pages, else the original error', () => {
-  const file = '/d/log/data.mdb';
-  const of = (code: number) => Object.assign(new Error('says LMDB'), { code });
-  const [invalid, corrupted, noSpace] = [22, -30_796, 28];
-  for (const code of [invalid, corrupted]) {
-    assert.ok(namesFile(file, 'says LMDB')(namedDamage(of(code), '/d/log')));
-    assert.ok(namesFile(file, 'says LMDB')(namedDamage(new Error('x', { cause: of(code) }), '/d/log')));
-  }
-  const full = of(noSpace);
-  assert.is(namedDamage(full, '/d/log'), full);
-  assert.throws(() => unknownOutcome('/d/log')(full), new RegExp(`^${file}: a commit failed`));
+  const left = await leftLog();
+  const content = readFileSync(left.file);
+  // A leaf that says that it is a run of a value's pages.
+  eachLeaf(content, left.pageBytes, (at) => content.writeUInt16LE(4, at + 18));
+  assertDamaged(left, content, '', (log) => log.last());
+  await ownerFinds(left);
 });
 
 test('a meta page that lost its number is damage, or the state of an older commit would come back', async () => {
-  const { dir, file, pageBytes } = await leftLog();
-  const whole = readFileSync(file);
+  const left = await leftLog();
+  const { pageBytes } = left;
+  const whole = readFileSync(left.file);
   const txnAt = 24 + 128;
   const newest = whole.readBigUInt64LE(txnAt) > whole.readBigUInt64LE(pageBytes + txnAt) ? 0 : pageBytes;
   for (const lost of [0n, 1n]) {
     const content = Buffer.from(whole);
     content.writeBigUInt64LE(lost, newest + txnAt);
-    writeFileSync(file, content);
-    assert.throws(() => openLogReader(dir), namesFile(file, 'meta pages'));
-    assert.ok(namesFile(file, 'meta pages')(await rejection(acquireFolder(dir))));
+    assertDamaged(left, content, 'meta pages');
+    await ownerFinds(left, 'meta pages');
   }
 });
 
@@ -127,24 +121,21 @@ test('a reader that is alone changes nothing, and a database that cannot be foun
   const content = Buffer.from(whole.toString('latin1').replaceAll('moved', 'mOved'), 'latin1');
   assert.not.equal(content, whole);
   writeFileSync(file, content);
-  assert.throws(() => openLogReader(dir, { alone: true }), namesFile(file, '"moved" is missing'));
+  assert.throws(() => openLogReader(dir, { alone: true }), isDamageOf(file, '"moved" is missing'));
   assert.match((await verifyFolder(dir, 'full')).faults[0]!, '"moved" is missing');
   assert.is(Buffer.compare(readFileSync(file), content), 0);
 });
 
 test('a log whose pages hold fewer batches than it counts is damage', async () => {
-  const { dir, file, pageBytes } = await leftLog();
-  count(openLogReader(dir));
-  const content = readFileSync(file);
-  // A leaf (2) with several nodes loses the last of them: 2 bytes each, from where its header ends to what stands at
-  // byte 20.
-  for (let page = 2; page * pageBytes < content.length; page += 1) {
-    const at = page * pageBytes;
-    const isLeaf = content.readUInt16LE(at + 18) === 2;
-    if (isLeaf && content.readUInt16LE(at + 20) > 8) content.writeUInt16LE(content.readUInt16LE(at + 20) - 2, at + 20);
-  }
-  writeFileSync(file, content);
-  assert.throws(() => count(openLogReader(dir)), namesFile(file, 'batches'));
+  const left = await leftLog();
+  count(openLogReader(left.dir));
+  const content = readFileSync(left.file);
+  // Each leaf with several nodes loses the last of them: 2 bytes each, up to what stands at byte 20.
+  eachLeaf(content, left.pageBytes, (at) => {
+    const end = content.readUInt16LE(at + 20);
+    if (end > 8) content.writeUInt16LE(end - 2, at + 20);
+  });
+  assertDamaged(left, content, 'batches', count);
 });
 
 test('counting the batches reads few keys in one transaction', async () => {
@@ -197,31 +188,19 @@ test('a log that is written to during the count is intact, and its free space ca
 
 test('a key out of order at the end of a step of the count is damage, and the count ends', async () => {
   for (const steps of [1, 2]) {
-    const dir = temporaryFolder();
-    const writer = await acquireFolder(dir);
-    await writer.appendAll(Array.from({ length: 3 * limits.catchUpBatches }, (_, i) => batchOf(i + 1, 3_000)));
-    await writer.close();
-    const file = join(dir, 'log', 'data.mdb');
-    const content = readFileSync(file);
-    const key = keyOfSeq(steps * limits.catchUpBatches);
-    for (let at = content.indexOf(key); at >= 0; at = content.indexOf(key, at + 1)) {
-      if (content.readUInt16LE(at - 2) === key.length) content.set(keyOfSeq(3), at);
-    }
-    writeFileSync(file, content);
-    assert.throws(() => count(openLogReader(dir)), namesFile(file));
+    const left = await leftLog(3, limits.catchUpBatches);
+    const content = readFileSync(left.file);
+    eachKey(content, steps * limits.catchUpBatches, (at) => content.set(keyOfSeq(3), at));
+    assertDamaged(left, content, '', count);
   }
 });
 
 test('a batch whose key is out of its order is damage, and no end of the log', async () => {
-  const { dir, file } = await leftLog();
-  const content = readFileSync(file);
-  // In every page that ever held it, behind its length: 8 bytes, big-endian, of which the highest changes.
-  const key = keyOfSeq(19);
-  for (let at = content.indexOf(key); at >= 0; at = content.indexOf(key, at + 1)) {
-    if (content.readUInt16LE(at - 2) === key.length) content.writeUInt8(8, at);
-  }
-  writeFileSync(file, content);
-  assert.throws(() => openLogReader(dir).from(1, 100, 1e9), namesFile(file, 'misplaced'));
+  const left = await leftLog();
+  const content = readFileSync(left.file);
+  // The highest of its 8 bytes changes.
+  eachKey(content, 19, (at) => content.writeUInt8(8, at));
+  assertDamaged(left, content, 'misplaced');
 });
 
 test('a tried write is aborted, to the last byte', async () => {
@@ -234,9 +213,9 @@ test('a tried write is aborted, to the last byte', async () => {
 });
 
 test("an owner's record that makes no sense is damage of a named file", async () => {
-  const { dir, file } = await leftLog();
-  writeFileSync(file, Buffer.from(readFileSync(file, 'latin1').replaceAll('"pid":', '"pid";'), 'latin1'));
-  assert.ok(namesFile(file, "owner's record")(await rejection(acquireFolder(dir))));
+  const left = await leftLog();
+  writeFileSync(left.file, Buffer.from(readFileSync(left.file, 'latin1').replaceAll('"pid":', '"pid";'), 'latin1'));
+  await ownerFinds(left, "owner's record");
 });
 
 test('reading does not make the file grow while batches are rewritten', async () => {

@@ -1,8 +1,8 @@
 /** The values of the log's databases: their bytes, where a replacement goes, and which errors are damage. */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { DamagedError } from '../../../src/group/ports/storage.js';
 import * as environments from '../../../src/store/log/log-environment.js';
+import { isDamageOf } from '../log-contract.js';
 
 test('a key has eight bytes in the order of its number, and a value its length before it', () => {
   assert.is(environments.keyOfSeq(258).toString('hex'), '0000000000000102');
@@ -14,11 +14,7 @@ test('a key has eight bytes in the order of its number, and a value its length b
   assert.equal(unframe(padded, 5), Uint8Array.of(7, 8));
   assert.equal(unframe(frame(new Uint8Array(0)), 5), new Uint8Array(0));
   for (const cut of [padded.subarray(0, 5), padded.subarray(0, 3)]) {
-    const what = new RegExp(`the batch at 5 is truncated: ${cut.length} bytes stored`);
-    assert.throws(
-      () => unframe(cut, 5),
-      (error: unknown) => error instanceof DamagedError && what.test(error.message),
-    );
+    assert.throws(() => unframe(cut, 5), isDamageOf(`the batch at 5 is truncated: ${cut.length} bytes stored`));
   }
 });
 
@@ -41,12 +37,28 @@ test('a replacement stays in its leaf at its old size, or moves to an overflow p
   assert.is(environments.onePageBytes(4_096), 4_072);
 });
 
-test('errors of LMDB and invalid pages are damage, and those of the system are not', () => {
-  const isDamage = (code: unknown) =>
-    environments.namedDamage(Object.assign(new Error('x'), { code }), '/d') instanceof DamagedError;
-  const codes = [-30_800, -30_799, -30_779, -30_778, 21, 22, 23, 'EINVAL'];
-  assert.equal(codes.map(isDamage), [false, true, true, false, false, true, false, false]);
+test('errors of LMDB and invalid pages are damage of the named file, and those of the system are not', () => {
+  const of = (code: unknown) => Object.assign(new Error('says LMDB'), { code });
+  for (const [code, isDamage] of [
+    [-30_800, false],
+    [-30_799, true],
+    [-30_796, true],
+    [-30_779, true],
+    [-30_778, false],
+    [21, false],
+    [22, true],
+    [23, false],
+    [28, false],
+    ['EINVAL', false],
+  ] as const) {
+    const error = of(code);
+    if (isDamage) {
+      for (const one of [error, new Error('x', { cause: error })])
+        assert.ok(isDamageOf('/d/log/data.mdb', 'says LMDB')(environments.namedDamage(one, '/d/log')), `${code}`);
+    } else assert.is(environments.namedDamage(error, '/d/log'), error, `${code}`);
+  }
   assert.is(environments.namedDamage('x', '/d'), 'x');
+  assert.throws(() => environments.unknownOutcome('/d/log')(of(28)), /^\/d\/log\/data.mdb: a commit failed/);
 });
 
 test.run();

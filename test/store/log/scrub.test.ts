@@ -12,16 +12,8 @@ import { acquireFolder } from '../../../src/store/ownership/owner.js';
 import { inFastFolder } from '../../faults/fault.js';
 import { closing } from '../../support/closing.js';
 import { deadProcess } from '../dead-process.js';
-import { rejection } from '../log-contract.js';
+import { rejection, rejectionAs } from '../log-contract.js';
 import { assertErased, erasureOf, fill, marked, marksInFile } from './marked-batches.js';
-
-test('without a scrub the replaced bytes stay in the file, which is why there is one', () =>
-  inFastFolder(async (dir) => {
-    await using writer = closing(await acquireFolder(dir));
-    await fill(writer, 1, 60);
-    await writer.append(null, erasureOf(1, 60).rewrites);
-    assert.ok(marksInFile(dir).has('mark-000001-0000'));
-  }));
 
 test('a reader that stays on old pages defers the scrub, which erases once the reader ends', () =>
   inFastFolder(async (dir) => {
@@ -32,9 +24,10 @@ test('a reader that stays on old pages defers the scrub, which erases once the r
     environment.log.get(Buffer.alloc(8), { transaction: reader });
     const { seqs, rewrites } = erasureOf(1, 60);
     await writer.append(null, rewrites);
+    assert.ok(marksInFile(dir).has('mark-000001-0000'), 'without a scrub the replaced bytes stay in the file');
     const times = { scrubReaderWaitMs: 20, scrubReaderLookMs: 5 };
     const commit = async (write: () => Promise<boolean>) => void (await write());
-    assert.ok((await rejection(scrubFreePages(environment, commit, times))) instanceof ScrubDeferredError);
+    assert.instance(await rejection(scrubFreePages(environment, commit, times)), ScrubDeferredError);
     reader.done();
     await writer.scrub();
     assertErased(dir, seqs, []);
@@ -85,7 +78,7 @@ test('a fenced owner cannot scrub', () =>
     await using first = closing(await acquireFolder(dir, deadProcess()));
     await fill(first, 1, 5);
     const second = await acquireFolder(dir, deadProcess());
-    assert.ok((await rejection(first.scrub())) instanceof OwnerLostError);
+    assert.instance(await rejection(first.scrub()), OwnerLostError);
     await second.close();
   }));
 
@@ -121,8 +114,8 @@ test('a scrub that is aborted is deferred to the next start', () =>
   inFastFolder(async (dir) => {
     await using writer = closing(await acquireFolder(dir));
     await fill(writer, 1, 10);
-    const deferred = await rejection(writer.scrub(AbortSignal.abort()));
-    assert.ok(deferred instanceof ScrubDeferredError && /the node is shutting down/.test(deferred.message));
+    const deferred = await rejectionAs(ScrubDeferredError, writer.scrub(AbortSignal.abort()));
+    assert.match(deferred.message, 'the node is shutting down');
   }));
 
 test.run();

@@ -77,22 +77,8 @@ test('a first acquisition that is killed at any time leaves a folder that the ne
     // The file in its place is whole, and can be read as it is.
     if (existsSync(logFolderOf(dir))) await openLogReader(dir, { alone: true }).close();
     await (await acquireFolder(dir)).close();
-    assert.equal(
-      readdirSync(dir).filter((name) => name.startsWith('.tmp')),
-      [],
-    );
+    assert.not(readdirSync(dir).some((name) => name.startsWith('.tmp')));
   }
-});
-
-test('a living owner refuses a second one, and is named', async () => {
-  const dir = temporaryFolder();
-  const { child, line } = await starter(dir);
-  assert.is(line, 'owner 1');
-  const error = await rejection(acquireFolder(dir));
-  assert.ok(error instanceof FolderOwnedError);
-  assert.match(error.message, dir);
-  assert.match(error.message, `process ${child.pid}`);
-  await end(child);
 });
 
 test('an owner that was killed does not block the next start, at once', async () => {
@@ -105,59 +91,16 @@ test('an owner that was killed does not block the next start, at once', async ()
   assert.ok(performance.now() - started < limits.ownerSilentMs, 'without watching its heartbeat');
 });
 
-test('an owner elsewhere with a heartbeat refuses a start, and a silent one is taken over', async () => {
-  const dir = temporaryFolder();
-  const first = await acquireFolder(dir, elsewhere(), TIMES);
-  assert.ok((await rejection(acquireFolder(dir, thisProcess(), TIMES))) instanceof FolderOwnedError);
-  // Closed without its release: the record of epoch 1 says that it owns, and nothing beats.
-  let beat = '';
-  // Not amid a beat.
-  await until(() => {
-    beat = readFileSync(join(dir, 'heartbeat'), 'utf8');
-    return beat !== '';
-  });
-  assert.match(beat, /^1 \d+\n$/);
-  await first.abandon();
-  await using second = closing(await acquireFolder(dir, thisProcess(), TIMES));
-  assert.is(second.epoch, 2);
-});
-
-test('after a takeover no append of the old owner is written, and its heartbeat stops', async () => {
+test('after a takeover the heartbeat of the old owner stops, and closing it releases nothing of the new one', async () => {
   const dir = temporaryFolder();
   const first = await acquireFolder(dir, deadProcess(), TIMES);
-  await first.append(batchOf(1), []);
-  await using second = closing(await acquireFolder(dir, deadProcess(), TIMES));
-  await second.append(batchOf(2), []);
-  for (const seq of [2, 3, 4]) {
-    assert.ok((await rejection(first.append(batchOf(seq, 70), [batchOf(1, 10)]))) instanceof OwnerLostError);
-  }
+  await using _second = closing(await acquireFolder(dir, deadProcess(), TIMES));
   await first.close();
-  assert.equal(second.from(0, 10, 1e6), [batchOf(1), batchOf(2)]);
   // The old one may have been amid a beat when it was fenced; the next one is of the new one, and so are all that
   // follow.
   const heartbeat = join(dir, 'heartbeat');
   await until(() => existsSync(heartbeat) && readFileSync(heartbeat, 'utf8').startsWith('2 '));
-  assert.ok(
-    (await rejection(acquireFolder(dir, elsewhere(), TIMES))) instanceof FolderOwnedError,
-    'closing the old one released nothing of the new one',
-  );
-});
-
-test('exactly one of many starts on the folder of a dead owner wins, in this process', async () => {
-  const dir = temporaryFolder();
-  await (await acquireFolder(dir, deadProcess())).abandon();
-  for (let round = 0; round < 30; round += 1) {
-    const attempts = await Promise.allSettled(
-      Array.from({ length: 4 }, () => acquireFolder(dir, thisProcess(), TIMES)),
-    );
-    const won = attempts.filter((attempt) => attempt.status === 'fulfilled').map((attempt) => attempt.value);
-    const lost = attempts.filter((attempt) => attempt.status === 'rejected').map((attempt) => attempt.reason);
-    assert.is(won.length, 1);
-    assert.ok(lost.every((error) => error instanceof FolderOwnedError));
-    assert.is(won[0]!.epoch, round + 2);
-    await won[0]!.append(batchOf(round + 1), []);
-    await won[0]!.close();
-  }
+  assert.instance(await rejection(acquireFolder(dir, elsewhere(), TIMES)), FolderOwnedError);
 });
 
 test('exactly one of many processes that start on a killed owner wins', async () => {
@@ -166,14 +109,11 @@ test('exactly one of many processes that start on a killed owner wins', async ()
   for (let round = 0; round < 4; round += 1) {
     await end(last.child);
     const starters = await Promise.all([starter(dir), starter(dir), starter(dir)]);
-    const winners = starters.filter(({ line }) => line.startsWith('owner'));
-    assert.equal(
-      winners.map(({ line }) => line),
-      [`owner ${round + 2}`],
-      starters.map(({ line }) => line).join(', '),
-    );
+    const lines = starters.map(({ line }) => line).sort();
+    assert.equal(lines, [`owner ${round + 2}`, 'refused', 'refused']);
+    const winner = starters.find(({ line }) => line !== 'refused')!;
     for (const { child, line } of starters) if (line === 'refused') await end(child);
-    last = winners[0]!;
+    last = winner;
   }
   await end(last.child);
   await using writer = closing(await acquireFolder(dir));
@@ -196,9 +136,9 @@ test('a commit that another process hid is not overwritten: the next one is refu
   const writer = await acquireFolder(dir, deadProcess());
   for (const seq of [1, 2]) await writer.append(batchOf(seq), []);
   hide(dir);
-  assert.ok((await rejection(writer.append(batchOf(3), []))) instanceof HiddenCommitError);
+  assert.instance(await rejection(writer.append(batchOf(3), [])), HiddenCommitError);
   const rewrite = { ...batchOf(2), bytes: batchOf(2).bytes.slice(1) };
-  assert.ok((await rejection(writer.append(null, [rewrite]))) instanceof HiddenCommitError);
+  assert.instance(await rejection(writer.append(null, [rewrite])), HiddenCommitError);
   await writer.close();
   checkPages(dataFileOf(logFolderOf(dir)));
   await using next = closing(await acquireFolder(dir, deadProcess()));
@@ -213,7 +153,7 @@ test('an acquisition does not overwrite a commit that another process hid', asyn
   const writer = await acquireFolder(dir, deadProcess());
   for (const seq of [1, 2]) await writer.append(batchOf(seq), []);
   hide(dir);
-  assert.ok((await rejection(acquireFolder(dir, deadProcess()))) instanceof HiddenCommitError);
+  assert.instance(await rejection(acquireFolder(dir, deadProcess())), HiddenCommitError);
   await writer.close();
   await using next = closing(await acquireFolder(dir, deadProcess()));
   assert.is(next.epoch, 3);
@@ -231,7 +171,7 @@ test('an owner whose acquisition was hidden is fenced by the next one', async ()
   await first.append(batchOf(2), []);
   const next = await acquireFolder(dir, deadProcess());
   assert.is(next.epoch, hidden.epoch + 1);
-  assert.ok((await rejection(hidden.append(batchOf(3), []))) instanceof OwnerLostError);
+  assert.instance(await rejection(hidden.append(batchOf(3), [])), OwnerLostError);
   await next.append(batchOf(3), []);
   assert.equal(storedSeqs(next), [1, 2, 3]);
   for (const writer of [first, hidden, next]) await writer.close();

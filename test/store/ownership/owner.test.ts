@@ -13,7 +13,7 @@ import { closing } from '../../support/closing.js';
 import { temporaryFolder } from '../../support/process.js';
 import { until } from '../../support/until.js';
 import { deadProcess } from '../dead-process.js';
-import { batchOf, rejection } from '../log-contract.js';
+import { batchOf, rejection, rejectionAs } from '../log-contract.js';
 
 const { adoptFolder, acquireFolder, FolderOwnedError, ownFolder, refuseLiving } = owners;
 /** Silence that no busy machine makes of a heart that beats. */
@@ -94,17 +94,11 @@ test('a folder is released once, and not by an owner that was stopped or has a s
   assert.is(statSync(ownerFileOf(dir, 6)).ino, ino, 'its file is written once');
 });
 
-test('the data folder is created for its owner alone', async () => {
+test('the data folder is created for its owner alone, who refuses a second one in this process too', async () => {
   const dir = join(temporaryFolder(), 'data');
   await using writer = closing(await acquireFolder(dir));
-  assert.is(statSync(dir).mode & 0o777, 0o700);
-  assert.is(writer.epoch, 1);
-});
-
-test('an owner in this process refuses a second one too', async () => {
-  const dir = temporaryFolder();
-  await using writer = closing(await acquireFolder(dir));
-  assert.ok((await rejection(acquireFolder(dir))) instanceof FolderOwnedError);
+  assert.equal([statSync(dir).mode & 0o777, writer.epoch], [0o700, 1]);
+  assert.instance(await rejection(acquireFolder(dir)), FolderOwnedError);
   await writer.append(batchOf(1), []);
   assert.equal(writer.last(), batchOf(1));
 });
@@ -147,13 +141,10 @@ test('an owner file that a power cut emptied delays a start no longer than a sil
   await (await acquireFolder(dir)).abandon();
   writeFileSync(ownerFileOf(dir, 1), '');
   writeFileSync(ownerFileOf(dir, 2), '');
-  const next = await acquireFolder(dir, thisProcess(), briefly);
+  await using next = closing(await acquireFolder(dir, thisProcess(), briefly));
   assert.is(next.epoch, 3);
-  await next.close();
-  assert.equal(
-    readdirSync(dir).filter((name) => name.startsWith('owner-')),
-    ['owner-3.json'],
-  );
+  const left = readdirSync(dir).filter((name) => name.startsWith('owner-'));
+  assert.equal(left, ['owner-3.json']);
 });
 
 test('a folder that lost the file of its last owner is acquired with the epoch after that one', async () => {
@@ -191,8 +182,7 @@ test('an owner whose version is damaged is damage, and no owner that lives', asy
   await (await acquireFolder(dir, deadProcess())).abandon();
   const environment = openLogEnvironment(logFolderOf(dir));
   await environment.meta.put(OWNER_KEY, environment.meta.getBinary(OWNER_KEY)!, 129);
-  const error = await rejection(acquireFolder(dir));
-  assert.ok(error instanceof DamagedError);
+  const error = await rejectionAs(DamagedError, acquireFolder(dir));
   assert.match(error.message, /data\.mdb: the owner's record and its version differ/);
   await environment.root.close();
 });
@@ -204,16 +194,15 @@ test('a log that was cut is damage, and acquiring it does not end the process', 
   await writer.close();
   const file = join(dir, 'log', 'data.mdb');
   writeFileSync(file, readFileSync(file).subarray(0, 20_480));
-  assert.ok((await rejection(acquireFolder(dir))) instanceof DamagedError);
+  assert.instance(await rejection(acquireFolder(dir)), DamagedError);
 });
 
 test('a living owner in another container is not taken for that of a copy, nor its folder adopted', async () => {
   const dir = temporaryFolder();
   // Its number is that of a process here, too, which has not opened the folder.
   await using writer = closing(await acquireFolder(dir, { ...elsewhere(), pid: process.ppid }, times));
-  const refused = await rejection(acquireFolder(dir, thisProcess(), times));
-  assert.instance(refused, FolderOwnedError);
-  assert.not.match((refused as Error).message, /is a copy of the folder of a running node/);
+  const refused = await rejectionAs(FolderOwnedError, acquireFolder(dir, thisProcess(), times));
+  assert.not.match(refused.message, /is a copy of the folder of a running node/);
   assert.instance(await rejection(adoptFolder(dir, thisProcess(), times)), FolderOwnedError);
   // Nothing was taken from it.
   await writer.append(batchOf(1), []);

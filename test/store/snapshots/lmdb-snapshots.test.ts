@@ -8,11 +8,10 @@ import { crc32 } from 'node:zlib';
 import { open } from 'lmdb';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { DamagedError } from '../../../src/group/ports/storage.js';
 import { LmdbSnapshotStore } from '../../../src/store/snapshots/lmdb-snapshots.js';
 import { blocksIn } from '../../support/blocks-in.js';
 import { temporaryFolder } from '../../support/process.js';
-import { rejection } from '../log-contract.js';
+import { isDamageOf, rejection } from '../log-contract.js';
 import { blocksOf, headerOf, testSnapshots } from '../snapshots-contract.js';
 
 const readerEntry = fileURLToPath(new URL('../read-snapshots.js', import.meta.url));
@@ -25,6 +24,18 @@ async function withSnapshot(body: (dir: string, store: LmdbSnapshotStore, file: 
   const store = new LmdbSnapshotStore(dir);
   await store.write(headerOf(9), blocksOf(4, SIZES));
   await body(dir, store, join(dir, 'snapshot-0000000000000009', 'data.mdb'));
+}
+
+const THREE = 'snapshot-0000000000000003';
+/** Where a replacement pushes the snapshot that it replaces. */
+const PUSHED_ASIDE = `.old-${THREE}`;
+
+/** A folder with snapshot 3, of one small block. */
+async function withThree() {
+  const dir = temporaryFolder();
+  const store = new LmdbSnapshotStore(dir);
+  await store.write(headerOf(3), blocksOf(1, [10]));
+  return { dir, store };
 }
 
 test('each block is written by itself, so that no call writes more than one', () =>
@@ -65,18 +76,8 @@ test('little of a snapshot waits for the disk while it is written, so that commi
   assert.ok(Math.max(...steps) < 1_400_000, `bytes written from one sync to the next: ${steps}`);
 });
 
-test('a snapshot that fails leaves nothing behind', async () => {
-  const dir = temporaryFolder();
-  function* failing() {
-    yield* blocksOf(4, SIZES);
-    throw new Error('as told');
-  }
-  assert.match(String(await rejection(new LmdbSnapshotStore(dir).write(headerOf(9), failing()))), 'as told');
-  assert.equal(readdirSync(dir), []);
-});
-
-const isDamage = (error: unknown) =>
-  error instanceof DamagedError && error.message.includes('snapshot-0000000000000009');
+const isDamage = isDamageOf('snapshot-0000000000000009');
+const ELEVEN = 'snapshot-0000000000000011';
 
 test('a file cut at any length is damage before a page of it is read', () =>
   withSnapshot((_dir, store, file) => {
@@ -91,24 +92,15 @@ test('a file cut at any length is damage before a page of it is read', () =>
     }
   }));
 
-test('a folder without a data file is damage', () =>
-  withSnapshot((dir, store) => {
-    mkdirSync(join(dir, 'snapshot-0000000000000011'));
+test('a folder without a data file, or with another snapshot than its name says, is damage', () =>
+  withSnapshot((dir, store, file) => {
+    mkdirSync(join(dir, ELEVEN));
     assert.equal(store.list(), [11, 9]);
-    assert.throws(
-      () => store.readHeader(11),
-      (error: unknown) => error instanceof DamagedError,
-    );
-  }));
-
-test('a folder that holds another snapshot than its name says is damage', () =>
-  withSnapshot((dir, store) => {
-    renameSync(join(dir, 'snapshot-0000000000000009'), join(dir, 'snapshot-0000000000000011'));
+    assert.throws(() => store.readHeader(11), isDamageOf(ELEVEN));
+    rmSync(join(dir, ELEVEN), { recursive: true });
+    renameSync(dirname(file), join(dir, ELEVEN));
     assert.equal(store.list(), [11]);
-    assert.throws(
-      () => store.readHeader(11),
-      (error: unknown) => error instanceof DamagedError && /belongs to snapshot 9/.test(error.message),
-    );
+    assert.throws(() => store.readHeader(11), isDamageOf('belongs to snapshot 9'));
   }));
 
 /** Opens snapshot 9, and lets `change` happen once its file has been checked, before LMDB opens it. */
@@ -136,8 +128,7 @@ function openedAmid(store: LmdbSnapshotStore, change: () => void): unknown {
 test('a snapshot that its owner removes while it is opened is missing, and no folder takes its place', () =>
   withSnapshot((dir, store, file) => {
     const error = openedAmid(store, () => rmSync(dirname(file), { recursive: true }));
-    assert.ok(error instanceof DamagedError);
-    assert.match(String(error), 'the file is missing');
+    assert.ok(isDamageOf('the file is missing')(error));
     assert.equal(readdirSync(dir), []);
   }));
 
@@ -152,10 +143,7 @@ test('a snapshot that lacks its header or a block is damage', async () => {
       assert.ok(environment.getBinary(key));
       await environment.remove(key);
       await environment.close();
-      assert.throws(
-        () => blocksIn(store, 9),
-        (error: unknown) => isDamage(error) && (error as Error).message.includes(text),
-      );
+      assert.throws(() => blocksIn(store, 9), isDamageOf('snapshot-0000000000000009', text));
     });
   }
 });
@@ -208,9 +196,7 @@ test('blocks that changed places are damage', async () => {
 });
 
 test('a snapshot that was killed while being written is not listed and is swept', async () => {
-  const dir = temporaryFolder();
-  const store = new LmdbSnapshotStore(dir);
-  await store.write(headerOf(3), blocksOf(1, [10]));
+  const { dir, store } = await withThree();
   mkdirSync(join(dir, '.tmp-snapshot-0000000000000004'));
   writeFileSync(join(dir, '.tmp-snapshot-0000000000000004', 'data.mdb'), 'half');
   writeFileSync(join(dir, 'head.json'), '{}');
@@ -219,27 +205,15 @@ test('a snapshot that was killed while being written is not listed and is swept'
   assert.equal(readdirSync(dir).sort(), ['head.json', 'snapshot-0000000000000003']);
 });
 
-test('a replacement that was killed half-way leaves the old snapshot in place after a sweep', async () => {
-  const dir = temporaryFolder();
-  const store = new LmdbSnapshotStore(dir);
-  await store.write(headerOf(3), blocksOf(1, [10]));
-  renameSync(join(dir, 'snapshot-0000000000000003'), join(dir, '.old-snapshot-0000000000000003'));
-  await store.sweep();
-  assert.equal(blocksIn(store, 3), blocksOf(1, [10]));
-});
-
 test('a failed write leaves the earlier content and no other file', async () => {
-  const dir = temporaryFolder();
-  const store = new LmdbSnapshotStore(dir);
-  await store.write(headerOf(3), blocksOf(1, [10]));
+  const { dir, store } = await withThree();
   function* failing() {
     yield* blocksOf(4, SIZES);
     throw new Error('the disk is full');
   }
-  for (const seq of [3, 4]) {
+  for (const seq of [3, 4])
     assert.match(String(await rejection(store.write(headerOf(seq), failing()))), 'the disk is full');
-  }
-  assert.equal(readdirSync(dir), ['snapshot-0000000000000003']);
+  assert.equal(readdirSync(dir), [THREE]);
   assert.equal(blocksIn(store, 3), blocksOf(1, [10]));
 });
 
@@ -279,23 +253,17 @@ test('a write gives up at whichever of its steps its writer must end, and leaves
 });
 
 test('a borrowed block is used before any writer is asked again, since writers read from LMDB', async () => {
-  const dir = temporaryFolder();
-  const source = new LmdbSnapshotStore(dir);
-  await source.write(headerOf(3), blocksOf(1, [10]));
+  const { dir, store: source } = await withThree();
   await source.write(headerOf(9), blocksOf(4, SIZES));
   const store = new LmdbSnapshotStore(dir, () => source.readHeader(3).seq !== 3);
   await store.write(headerOf(12), source.borrowBlocks(9));
   assert.equal(blocksIn(store, 12), blocksOf(4, SIZES));
 });
 
-const RELATIVES = ['.old-snapshot-0000000000000003', '.tmp-snapshot-0000000000000003'];
-
 test('a removed snapshot does not come back from leftovers of its replacement', async () => {
-  const dir = temporaryFolder();
-  const store = new LmdbSnapshotStore(dir);
-  await store.write(headerOf(3), blocksOf(1, [10]));
-  const place = join(dir, 'snapshot-0000000000000003');
-  for (const name of RELATIVES) cpSync(place, join(dir, name), { recursive: true });
+  const { dir, store } = await withThree();
+  for (const name of [PUSHED_ASIDE, '.tmp-snapshot-0000000000000003'])
+    cpSync(join(dir, THREE), join(dir, name), { recursive: true });
   await store.remove(3);
   assert.equal(readdirSync(dir), []);
   await store.sweep();
@@ -303,15 +271,15 @@ test('a removed snapshot does not come back from leftovers of its replacement', 
 });
 
 test('a snapshot whose replacement never came is listed, read and removed where it was pushed to', async () => {
-  const dir = temporaryFolder();
-  const store = new LmdbSnapshotStore(dir);
-  await store.write(headerOf(3), blocksOf(1, [10]));
-  renameSync(join(dir, 'snapshot-0000000000000003'), join(dir, '.old-snapshot-0000000000000003'));
-  assert.equal(store.list(), [3]);
-  assert.equal(blocksIn(store, 3), blocksOf(1, [10]));
-  for (const seq of store.list()) await store.remove(seq);
-  await store.sweep();
-  assert.equal(readdirSync(dir), []);
+  for (const isSwept of [false, true]) {
+    const { dir, store } = await withThree();
+    renameSync(join(dir, THREE), join(dir, PUSHED_ASIDE));
+    if (isSwept) await store.sweep();
+    assert.equal([store.list(), blocksIn(store, 3)], [[3], blocksOf(1, [10])]);
+    await store.remove(3);
+    await store.sweep();
+    assert.equal(readdirSync(dir), []);
+  }
 });
 
 test('a snapshot on a file system that cannot be written is read all the same', async () => {

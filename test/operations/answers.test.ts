@@ -22,14 +22,10 @@ function asking(peers: number, replaced: Partial<OperatorApi> = {}) {
 }
 
 test('the group gets each change with the name of the operator, the bytes of a hash, and times in ms', async () => {
-  const peer_id = 'peer-0';
+  const [peer_id, second] = ['peer-0', '1970-01-01T00:00:01Z'];
   const halfLives = { halfLifeDays: null, banHalfLifeDays: null };
   for (const [name, request, call] of [
-    [
-      'allow-add',
-      { subject_hash: hash, until: '1970-01-01T00:00:01Z', note: 'n' },
-      ['allowPlayer', subject, 1_000, 'n'],
-    ],
+    ['allow-add', { subject_hash: hash, until: second, note: 'n' }, ['allowPlayer', subject, 1_000, 'n']],
     ['allow-remove', { subject_hash: hash.toUpperCase() }, ['disallowPlayer', subject]],
     ['erase-refuse', { subject_hash: hash, reason: 'no' }, ['refuseErasure', subject, 'no']],
     ['erase', { subject_hash: hash }, ['confirmErasure', subject]],
@@ -101,29 +97,17 @@ test('a page of disputes, of allowed players and of erasures names where the nex
     const { data, next_from } = await answered('allow-list', { from, limit });
     return [data.map((one) => one.subject_hash).join(), next_from];
   };
-  assert.equal(
-    [await allowedIn(0, 2), await allowedIn(1, 2), await allowedIn(2, 2)],
-    [
-      ['a,b', 2],
-      ['b,c', null],
-      ['c', null],
-    ],
-  );
+  assert.equal(await allowedIn(0, 2), ['a,b', 2]);
+  assert.equal(await allowedIn(1, 2), ['b,c', null]);
+  assert.equal(await allowedIn(2, 2), ['c', null]);
 });
 
 test('players are listed by verdict from the position on that the group names', async () => {
-  const player = {
-    subject: hash,
-    verdict: 'neutral' as const,
-    score: 50,
-    confidence: 0.5,
-    eventCount: 2,
-    updatedAt: 0,
-  };
+  const read = { verdict: 'neutral', score: 50, confidence: 0.5 } as const;
+  const player = { ...read, subject: hash, eventCount: 2, updatedAt: 0 };
   const { answered, calls } = asking(0, { playersBy: () => ({ players: [player], next: 9 }) });
   const { data, next_from } = await answered('players-list', { verdicts: ['neutral'], from: 4, limit: 2 });
   assert.equal(calls, [['playersBy', ['neutral'], 4, 2]]);
-  const { eventCount: _, updatedAt: __, subject: ___, ...read } = player;
   assert.equal([data, next_from], [[{ subject_hash: hash, ...read, event_count: 2, updated_at: epoch }], 9]);
 });
 
@@ -148,17 +132,14 @@ test('a listed peer has its signals, and the events that were too old to count',
   });
 });
 
-test('a simulation counts the verdicts that change, whichever of them it lists', async () => {
+test('a simulation counts the verdicts that change, and rounds its figures as those of a player', async () => {
   const { answered } = asking(2);
   const { changed_count, changed, peers } = await answered('simulate', { rows: 1, without: ['peer-1'] });
   assert.equal([changed_count, changed[0]!.subject_hash, changed[0]!.event_count], [1, hash, 4]);
   assert.equal(peers, [{ peer_id: 'peer-0', peer_name: 'Peer 0', weight_before: 0.7, weight_after: 0 }]);
-});
-
-test('the figures of a simulation are rounded as those of a player, also where few peers speak', async () => {
-  const { changed } = await asking(2).answered('simulate', { rows: 1, without: ['peer-1'] });
-  const [{ before, after }] = changed as [(typeof changed)[number]];
+  const { before, after } = changed[0]!;
   assert.equal(before, { score: 12.35, confidence: 0.6123, verdict: 'untrusted' });
+  // Few peers speak.
   assert.equal(after, { score: 31, confidence: 0.4, verdict: 'suspicious' });
 });
 

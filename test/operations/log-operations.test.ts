@@ -2,30 +2,10 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { granted, refused } from '../../src/errors.js';
+import type { OperatorApi } from '../../src/group/api.js';
 import { limits } from '../../src/limits.js';
 import { asksOf } from '../../src/operations/table.js';
 import { recordedGroup } from '../operator/recorded-group.js';
-
-test('a page of the audit log names where older entries end, unless it holds the first record', async () => {
-  const entry = { at: 0, action: 'a', actor: 'b', target: 'c', prevHash: 'd', hash: 'e' };
-  const entries = [1, 2, 3].map((seq) => ({ ...entry, seq }));
-  const { group } = recordedGroup(1, {
-    auditTail: async (count, before = 4) =>
-      granted({ entries: entries.slice(0, before - 1).slice(-count), nextAfter: null }),
-  });
-  const ask = asksOf({ group, version: 'test', pseudonymise: () => null });
-  const pages: unknown[] = [];
-  for (const more of [{}, { before: 3 }, { before: 2 }]) {
-    const page = await ask('audit-tail', { count: 1, ...more });
-    assert.ok(page.ok);
-    pages.push([page.value.data.map(({ seq }) => seq), page.value.next_before]);
-  }
-  assert.equal(pages, [
-    [[3], 3],
-    [[2], 2],
-    [[1], null],
-  ]);
-});
 
 const entryOf = (seq: number) => {
   const [actor, action] = seq % 2 === 0 ? ['operator:Alice', 'peer_status'] : ['operator', 'player_allowed'];
@@ -35,21 +15,29 @@ const entryOf = (seq: number) => {
 /** Asks a node whose audit log has entries of the numbers 1 to `newest`, and returns those of the answer. */
 async function tail(newest: number, request: object) {
   const asked: unknown[] = [];
-  const { group } = recordedGroup(1, {
-    auditTail: async (count, before = newest + 1) => {
-      asked.push([count, before]);
-      const first = Math.max(1, before - count);
-      return granted({
-        entries: Array.from({ length: before - first }, (_, i) => entryOf(first + i)),
-        nextAfter: null,
-      });
-    },
-  });
+  const auditTail: OperatorApi['auditTail'] = async (count, before = newest + 1) => {
+    asked.push([count, before]);
+    const first = Math.max(1, before - count);
+    const entries = Array.from({ length: before - first }, (_, i) => entryOf(first + i));
+    return granted({ entries, nextAfter: null });
+  };
+  const { group } = recordedGroup(1, { auditTail });
   const page = await asksOf({ group, version: 'test', pseudonymise: () => null })('audit-tail', request);
   if (!page.ok) throw new Error(page.code);
   const { data, next_before, is_cut } = page.value;
   return { seqs: data.map(({ seq }) => seq), next_before, is_cut, asked };
 }
+
+test('a page of the audit log names where older entries end, unless it holds the first record', async () => {
+  for (const [more, seqs, next_before] of [
+    [{}, [3], 3],
+    [{ before: 3 }, [2], 2],
+    [{ before: 2 }, [1], null],
+  ] as const) {
+    const page = await tail(3, { count: 1, ...more });
+    assert.equal([page.seqs, page.next_before], [seqs, next_before]);
+  }
+});
 
 test('entries are filtered by actor, action and time, in either case of letters, the newest that fit', async () => {
   const { seqs, next_before, is_cut, asked } = await tail(250, { count: 2, actor: 'aLICE', action: 'STATUS' });
@@ -74,10 +62,8 @@ test('a search that finds too little ends after a bounded number of entries, and
 
 test('a page of the log that fails is refused as it is', async () => {
   const { group } = recordedGroup(1, { auditTail: async () => refused('overloaded') });
-  assert.equal(
-    await asksOf({ group, version: '1', pseudonymise: () => null })('audit-tail', { count: 1 }),
-    refused('overloaded'),
-  );
+  const ask = asksOf({ group, version: '1', pseudonymise: () => null });
+  assert.equal(await ask('audit-tail', { count: 1 }), refused('overloaded'));
 });
 
 test.run();

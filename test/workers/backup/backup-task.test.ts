@@ -58,16 +58,10 @@ const report = {
 
 test('a backup has the log, the newest snapshot and the salt, and a restored folder continues them', () =>
   withBackup(async ({ root, dataDir, dir }) => {
-    const {
-      made_at: madeAt,
-      chain,
-      digest,
-      files,
-      ...manifest
-    } = JSON.parse(readFileSync(join(dir, 'backup.json'), 'utf8'));
+    const { made_at, chain, digest, files, ...manifest } = JSON.parse(readFileSync(join(dir, 'backup.json'), 'utf8'));
     const group = { group_id: 'test', environment: 'dev' };
     assert.equal(manifest, { format: 1, version: '7', ...group, last_seq: 1, batches: 1, records: 1, snapshots: [1] });
-    assert.ok(Date.parse(madeAt) > 0 && /^[0-9a-f]{64}$/.test(chain) && /^[0-9a-f]{64}$/.test(digest));
+    assert.ok(Date.parse(made_at) > 0 && /^[0-9a-f]{64}$/.test(chain) && /^[0-9a-f]{64}$/.test(digest));
     assert.equal(Object.keys(files), ['group-salt']);
 
     const target = join(root, 'target');

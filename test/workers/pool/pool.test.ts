@@ -15,7 +15,7 @@ import { LmdbSnapshotStore } from '../../../src/store/snapshots/lmdb-snapshots.j
 import { PiscinaPool } from '../../../src/workers/pool/piscina-pool.js';
 import { ReadQueue } from '../../../src/workers/pool/read-queue.js';
 import { newSigningKey } from '../../http/signing/signer.js';
-import { rejection } from '../../store/log-contract.js';
+import { rejection, rejectionAs } from '../../store/log-contract.js';
 import { closing } from '../../support/closing.js';
 import { deferred } from '../../support/deferred.js';
 import { formedRecord, salt, t0 } from '../../support/given.js';
@@ -65,63 +65,28 @@ test('a thread verifies a batch of signatures, each by its own key, and replies 
     [1, 1],
     [0, 0],
   ].map(([key, by]) => ({ base, publicKey: keys[key!]!.publicKey, signature: signatures[by!]! }));
-  try {
-    assert.equal(await pool.verifySignatures(batch), [true, false, true, true]);
-    assert.equal(await pool.verifySignatures([{ ...batch[0]!, base: 'another' }]), [false]);
-  } finally {
-    await pool.close();
-  }
+  assert.equal(await pool.verifySignatures(batch), [true, false, true, true]);
+  assert.equal(await pool.verifySignatures([{ ...batch[0]!, base: 'another' }]), [false]);
+  await pool.close();
   assert.match(String(await rejection(pool.verifySignatures(batch))), 'the pool is closed');
 });
 
 test('a piece of the log comes in memory that the threads share, or alone if it is larger', async () => {
   const dir = temporaryFolder();
-  const writer = await acquireFolder(dir);
+  await using writer = closing(await acquireFolder(dir));
   const batch = (firstSeq: number, length: number) => ({ firstSeq, bytes: new Uint8Array(length).fill(firstSeq) });
   const large = batch(3, limits.copyPieceBytes);
   await writer.appendAll([batch(1, 10), batch(2, 20), large]);
-  const pool = new PiscinaPool({ dir, salt: new Uint8Array(16) });
+  await using pool = closing(new PiscinaPool({ dir, salt: new Uint8Array(16) }));
   const batchesFrom = async (firstSeq: number) => {
     const piece = await pool.logPiece({ firstSeq, limit: 10 });
     const isShared = piece.buffer instanceof SharedArrayBuffer;
     const batches = batchesIn(Buffer.from(piece)).map((one) => ({ ...one, bytes: new Uint8Array(one.bytes) }));
     return { isShared, batches };
   };
-  try {
-    assert.equal(await batchesFrom(1), { isShared: true, batches: [batch(1, 10), batch(2, 20)] });
-    assert.equal(await batchesFrom(3), { isShared: false, batches: [large] });
-    assert.equal(await batchesFrom(4), { isShared: true, batches: [] });
-  } finally {
-    await pool.close();
-    await writer.close();
-  }
-});
-
-test('a task starts once the files hold every acknowledged batch, unless an erasure waits for it', async () => {
-  const dir = temporaryFolder();
-  const file = join(dir, 'workers.mjs');
-  writeFileSync(
-    file,
-    ['loaded', 'close', 'follow', 'snapshot', 'publishChanges', 'verdicts', 'records']
-      .map((name) => `export const ${name} = () => 1;`)
-      .join(''),
-  );
-  const entry = pathToFileURL(file);
-  await using pool = closing(new PiscinaPool({ dir, salt: new Uint8Array(16) }, { replica: entry, reader: entry }));
-  const { promise: stored, resolve: store } = deferred();
-  const done: string[] = [];
-  pool.filesStored = () => stored.then(() => void done.push('stored'));
-  await pool.check(() => undefined, new AbortController().signal).catch(() => undefined);
-  assert.equal(done, [], 'a check of the files starts at once');
-  const feed = { generation: 'g', upTo: 7, at: 1, asOf: 1, erasedOnly: true };
-  await Promise.all([pool.follow(7), pool.snapshot(7, 1), pool.publishChanges(feed)]);
-  const tasks = [pool.verdicts(7, 1), pool.records([7])].map((task) => task.then(() => done.push('task')));
-  store();
-  await Promise.all(tasks);
-  assert.equal(done, ['stored', 'stored', 'task', 'task']);
-  pool.filesStored = () => Promise.reject(new Error('no space left'));
-  for (const task of [pool.verdicts(7, 1), pool.records([7])])
-    assert.is(await task.catch((error: Error) => error.message), 'no space left');
+  assert.equal(await batchesFrom(1), { isShared: true, batches: [batch(1, 10), batch(2, 20)] });
+  assert.equal(await batchesFrom(3), { isShared: false, batches: [large] });
+  assert.equal(await batchesFrom(4), { isShared: true, batches: [] });
 });
 
 /** A folder whose log has one record, the formation of a group, with its owner. */
@@ -198,6 +163,26 @@ const messageOf = (task: Promise<unknown>) =>
     ({ message }: Error) => message,
   );
 
+test('a task starts once the files hold every acknowledged batch, unless an erasure waits for it', () => {
+  const tasks = ['follow', 'snapshot', 'publishChanges', 'verdicts', 'records'];
+  return withWorkers(tasks.map((name) => `export const ${name} = () => 1;`).join(''), async (pool) => {
+    const { promise: stored, resolve: store } = deferred();
+    const done: string[] = [];
+    pool.filesStored = () => stored.then(() => void done.push('stored'));
+    await rejection(pool.check(() => undefined, new AbortController().signal));
+    assert.equal(done, [], 'a check of the files starts at once');
+    const feed = { generation: 'g', upTo: 7, at: 1, asOf: 1, erasedOnly: true };
+    await Promise.all([pool.follow(7), pool.snapshot(7, 1), pool.publishChanges(feed)]);
+    const waiting = () => [pool.verdicts(7, 1), pool.records([7])];
+    const begun = waiting().map((task) => task.then(() => done.push('task')));
+    store();
+    await Promise.all(begun);
+    assert.equal(done, ['stored', 'stored', 'task', 'task']);
+    pool.filesStored = () => Promise.reject(new Error('no space left'));
+    assert.equal(await Promise.all(waiting().map(messageOf)), ['no space left', 'no space left']);
+  });
+});
+
 test('a worker that cannot load fails its tasks, and the next task starts another one', () =>
   withWorkers('throw new Error("no memory")', async (pool, replace) => {
     const failures = await Promise.all([pool.follow(1), pool.follow(2)].map(messageOf));
@@ -210,8 +195,7 @@ test('a full queue refuses a task, which is no failure of its worker, and a clos
   withWorkers('export const follow = (upTo) => upTo === 0 ? 1 : new Promise(() => {});', async (pool) => {
     await pool.follow(0);
     const tasks = Array.from({ length: 1 + limits.replicaQueueMax }, () => messageOf(pool.follow(1)));
-    const refused = await pool.follow(0).catch((error: unknown) => error);
-    assert.ok(refused instanceof PoolBusyError && refused.message === 'the follow queue is full');
+    assert.is((await rejectionAs(PoolBusyError, pool.follow(0))).message, 'the follow queue is full');
     const closed = pool.close(1, 1);
     assert.is(pool.close(), closed);
     await closed;

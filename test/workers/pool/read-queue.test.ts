@@ -4,6 +4,7 @@ import * as assert from 'uvu/assert';
 import { type Holder, PoolBusyError } from '../../../src/group/ports/pool.js';
 import { limits } from '../../../src/limits.js';
 import { type ReadClass, ReadQueue } from '../../../src/workers/pool/read-queue.js';
+import { rejection } from '../../store/log-contract.js';
 
 const longMs = 60_000;
 
@@ -25,12 +26,6 @@ function controlled(waitMs = longMs, threads = 1) {
   return { queue, begun, ask, end, clock };
 }
 
-const refusal = (asked: Promise<unknown>): Promise<unknown> =>
-  asked.then(
-    () => 'not refused',
-    (error: unknown) => error,
-  );
-
 test('single records go before listings, and listings with a key before those without', async () => {
   const { begun, ask, end } = controlled();
   const all = [ask('public', 'first'), ask('public', 'p'), ask('own', 'o1'), ask('own', 'o2'), ask('records', 'r')];
@@ -42,7 +37,7 @@ test('single records go before listings, and listings with a key before those wi
 
 test('a read that fails lets the next one begin', async () => {
   const { begun, ask, end } = controlled();
-  const [failing, next] = [refusal(ask('own', 'fails')), ask('own', 'next')];
+  const [failing, next] = [rejection(ask('own', 'fails')), ask('own', 'next')];
   await turn();
   await end('fails', new Error('damaged'));
   assert.is(((await failing) as Error).message, 'damaged');
@@ -54,7 +49,7 @@ test('a read that fails lets the next one begin', async () => {
 test('a read that has waited for too long is refused and never begins', async () => {
   const { begun, ask, end } = controlled(1);
   const running = ask('public', 'runs');
-  assert.instance(await refusal(ask('public', 'late')), PoolBusyError);
+  assert.instance(await rejection(ask('public', 'late')), PoolBusyError);
   await end('runs');
   await running;
   assert.equal(begun, ['runs']);
@@ -67,8 +62,8 @@ test('a read that has waited for too long is refused and never begins', async ()
 test('a full queue of one kind refuses at once, and blocks no other kind', async () => {
   const { queue, begun, ask, end } = controlled();
   const running = ask('public', 'runs');
-  const waiting = Array.from({ length: limits.readersQueueMax }, (_, n) => refusal(ask('public', `p${n}`)));
-  assert.instance(await refusal(ask('public', 'one more')), PoolBusyError);
+  const waiting = Array.from({ length: limits.readersQueueMax }, (_, n) => rejection(ask('public', `p${n}`)));
+  assert.instance(await rejection(ask('public', 'one more')), PoolBusyError);
   const own = ask('own', 'own');
   await end('runs');
   await end('own');
@@ -116,7 +111,7 @@ test('the holders whose reads are long ago are forgotten, so that many callers t
 test('a holder that fills the queue loses its newest read to one that has fewer', async () => {
   const { queue, begun, ask, end, clock } = controlled();
   const running = ask('records', 'runs', 1);
-  const all = Array.from({ length: limits.readersQueueMax }, (_, n) => refusal(ask('records', `w${n}`, 1)));
+  const all = Array.from({ length: limits.readersQueueMax }, (_, n) => rejection(ask('records', `w${n}`, 1)));
   const other = ask('records', 'other', 2);
   assert.instance(await all.at(-1), PoolBusyError);
   clock.ms += 1;
@@ -137,7 +132,7 @@ test('of those that wait in a full queue, the holder with the most reads loses o
       const holder = n % 4 === smallerAt ? 2 : 1;
       return ask('records', `w${n}`, holder).catch(() => void refused.push(holder));
     });
-    const other = refusal(ask('records', 'other', 4));
+    const other = rejection(ask('records', 'other', 4));
     await turn();
     assert.equal(refused, [1]);
     queue.refuseAll();
@@ -152,7 +147,7 @@ test('a holder that would have as many reads as the largest one takes no place f
   const refused: Holder[] = [];
   const waiting = [1, 1, ...Array.from({ length: limits.readersQueueMax - 2 }, (_, n) => n + 2)];
   const all = waiting.map((holder, n) => ask('records', `w${n}`, holder).catch(() => void refused.push(holder)));
-  assert.instance(await refusal(ask('records', 'other', 2)), PoolBusyError);
+  assert.instance(await rejection(ask('records', 'other', 2)), PoolBusyError);
   assert.equal(refused, []);
   queue.refuseAll();
   await end('runs');

@@ -1,5 +1,5 @@
 /** The verifying process as its parent sees it. */
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { VerifyReport } from '../../../src/group/api.js';
@@ -7,10 +7,11 @@ import { sourceOf } from '../../../src/group/backup/copy-store.js';
 import { DiskFullError, UnreadError } from '../../../src/group/ports/storage.js';
 import { refuseStart, StartRefusedError } from '../../../src/node/startup.js';
 import { copyIntoFolder } from '../../../src/workers/backup/copy-folder.js';
+import { verifyForStart } from '../../../src/workers/verify/verify-folder.js';
 import { verifyInChild } from '../../../src/workers/verify/verify-runner.js';
 import { Life } from '../../group/life.js';
 import { withBounds } from '../../sim/profile.js';
-import { rejection } from '../../store/log-contract.js';
+import { rejectionAs } from '../../store/log-contract.js';
 import { temporaryFolder } from '../../support/process.js';
 import { until } from '../../support/until.js';
 
@@ -19,12 +20,17 @@ function children(): readonly number[] {
   return readFileSync(`/proc/self/task/${process.pid}/children`, 'utf8').trim().split(' ').filter(Boolean).map(Number);
 }
 
+/** A verification under way of a folder in which nothing is yet, and its process. */
+async function verifying() {
+  const verified = verifyInChild(temporaryFolder(), 'start');
+  await until(() => children().length > 0);
+  return { verified, pid: children()[0]! };
+}
+
 /** Verifies a folder in which nothing is yet, while a signal ends the first process that does. */
 async function verifiedUnder(signal: NodeJS.Signals): Promise<VerifyReport> {
-  const dir = temporaryFolder();
-  const verified = verifyInChild(dir, 'start');
-  await until(() => children().length > 0);
-  process.kill(children()[0]!, signal);
+  const { verified, pid } = await verifying();
+  process.kill(pid, signal);
   return await verified;
 }
 
@@ -35,10 +41,7 @@ if (process.platform === 'linux') {
   });
 
   test('the verifying process has a process group of its own, so that Ctrl-C in a terminal leaves it alone', async () => {
-    const dir = temporaryFolder();
-    const verified = verifyInChild(dir, 'start');
-    await until(() => children().length > 0);
-    const pid = children()[0]!;
+    const { verified, pid } = await verifying();
     // After the name, which may hold blanks, are the state, the parent and the group.
     assert.is(readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]!.split(' ')[2], String(pid));
     assert.ok((await verified).ok);
@@ -46,10 +49,9 @@ if (process.platform === 'linux') {
 
   for (const signal of ['SIGKILL', 'SIGTERM'] as const) {
     test(`${signal} to the verifying process says nothing about the store`, async () => {
-      const error = await verifiedUnder(signal).catch((reason: unknown) => reason);
-      assert.instance(error, UnreadError);
-      assert.match(String(error), signal);
-      assert.not.match(String(error), 'damaged');
+      const error = await rejectionAs(UnreadError, verifiedUnder(signal));
+      assert.match(error.message, signal);
+      assert.not.match(error.message, 'damaged');
       assert.throws(
         () => refuseStart(error),
         (refused: unknown) => refused instanceof StartRefusedError,
@@ -68,11 +70,17 @@ if (process.platform === 'linux') {
     assert.is(ok, false);
     assert.match(faults.join(), 'SIGBUS');
     await withBounds({ diskFullBytes: Number.POSITIVE_INFINITY }, async () => {
-      const error = await rejection(verifiedUnder('SIGBUS'));
-      assert.instance(error, DiskFullError);
+      await rejectionAs(DiskFullError, verifiedUnder('SIGBUS'));
     });
   });
 }
+
+test('a new folder is intact, and its verification leaves it empty', async () => {
+  const dir = temporaryFolder();
+  const { ok, lastSeq, faults } = await verifyForStart(dir);
+  assert.equal({ ok, lastSeq, faults }, { ok: true, lastSeq: 0, faults: [] });
+  assert.equal(readdirSync(dir), []);
+});
 
 test('a check in the background rests after each step, for longer than the step took', async () => {
   const dir = temporaryFolder();

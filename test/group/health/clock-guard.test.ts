@@ -4,54 +4,55 @@ import { ClockGuard, clockProblem } from '../../../src/group/health/clock-guard.
 import { limits } from '../../../src/limits.js';
 import { dayMs, t0 } from '../../support/given.js';
 
-test('a clock is ahead where it gains more than a day over the time that passed, until it is right again', () => {
-  let now = t0;
+/** A guard of a clock that a test sets by so many ms, also while as much time passes. */
+function guarded(now: number, seenAt: number) {
   let elapsed = 5;
   const changes: boolean[] = [];
   const guard = new ClockGuard({
     clock: { now: () => now },
     timers: { elapsed: () => elapsed },
-    seenAt: 0,
+    seenAt,
     onChange: (ahead) => changes.push(ahead),
   });
-  const pass = (ms: number) => {
+  const set = (ms: number) => {
     now += ms;
+  };
+  const pass = (ms: number) => {
+    set(ms);
     elapsed += ms;
   };
+  return { guard, changes, set, pass };
+}
+
+test('a clock is ahead where it gains more than a day over the time that passed, until it is right again', () => {
+  const { guard, changes, set, pass } = guarded(t0, 0);
   pass(30 * dayMs);
   assert.is(guard.isAheadNow(), false, 'time that passes is no jump');
-  now += limits.clockAheadMs;
+  set(limits.clockAheadMs);
   assert.is(guard.isAheadNow(), false);
-  now += limits.clockAheadMs + 1;
+  set(limits.clockAheadMs + 1);
   assert.is(guard.isAheadNow(), true);
   pass(30 * dayMs);
   assert.is(guard.isAheadNow(), true, 'a jump does not become right by time');
   assert.equal([guard.clockAhead, changes], [true, [true]]);
-  now -= limits.clockAheadMs + 1;
+  set(-limits.clockAheadMs - 1);
   assert.is(guard.isAheadNow(), false);
-  now -= 20 * 365 * dayMs;
+  set(-20 * 365 * dayMs);
   assert.is(guard.isAheadNow(), false, 'a clock that is behind devalues nothing');
   assert.equal(changes, [true, false]);
 });
 
 test('a clock that was behind, at the start or for a while, may be set right again', () => {
-  let now = t0 - 300 * dayMs;
-  const changes: boolean[] = [];
-  const guard = new ClockGuard({
-    clock: { now: () => now },
-    timers: { elapsed: () => 0 },
-    seenAt: t0,
-    onChange: (ahead) => changes.push(ahead),
-  });
+  const { guard, changes, set } = guarded(t0 - 300 * dayMs, t0);
   assert.is(guard.isAheadNow(), false);
   assert.is(guard.newestAt, t0, 'a clock that is behind does not lower the newest time that was seen');
-  now = t0 + limits.clockAheadMs;
+  set(300 * dayMs + limits.clockAheadMs);
   assert.is(guard.isAheadNow(), false, 'the node began before the clock was set');
-  now -= 300 * dayMs;
+  set(-300 * dayMs);
   assert.is(guard.isAheadNow(), false);
-  now += 300 * dayMs;
+  set(300 * dayMs);
   assert.is(guard.isAheadNow(), false, 'set back and forward again');
-  now += limits.clockAheadMs + 1;
+  set(limits.clockAheadMs + 1);
   assert.is(guard.isAheadNow(), true);
   assert.equal(changes, [true]);
 });

@@ -12,19 +12,16 @@ const MB = 1e6;
 function watched(minBytes: number) {
   const timers: { act: () => void; ms: number }[] = [];
   let use: DiskUse | Error = new Error('not set');
+  const read = () => {
+    if (use instanceof Error) throw use;
+    return use;
+  };
   const changes: boolean[] = [];
   const troubles: unknown[] = [];
   const watch = new DiskWatch({
     gauge: {
-      freeBytes() {
-        if (use instanceof Error) throw use;
-        return use.freeBytes;
-      },
-      async look() {
-        await turnOfLoop();
-        if (use instanceof Error) throw use;
-        return use;
-      },
+      freeBytes: () => read().freeBytes,
+      look: () => turnOfLoop().then(read),
     },
     timers: {
       later: (act, ms) => {
@@ -37,16 +34,16 @@ function watched(minBytes: number) {
     onChange: (low) => changes.push(low),
     onFailure: (error) => troubles.push(error),
   });
-  const see = async (freeBytes: number, more: Partial<DiskUse> = {}) => {
+  const fill = (freeBytes: number, more: Partial<DiskUse> = {}) => {
     use = { freeBytes, logBytes: 0, snapshotsBytes: 0, newestSnapshotBytes: 0, ...more };
+  };
+  const see = async (...filled: Parameters<typeof fill>) => {
+    fill(...filled);
     await watch.look();
   };
   const fail = async () => {
     use = new Error('no such disk');
     await watch.look();
-  };
-  const fill = (freeBytes: number) => {
-    use = { freeBytes, logBytes: 0, snapshotsBytes: 0, newestSnapshotBytes: 0 };
   };
   return { watch, changes, troubles, timers, see, fill, fail };
 }
@@ -105,14 +102,15 @@ test('a look before a commit detects a disk that filled up since the last look, 
 test('a snapshot fits if twice the newest, or for the first the log size, leaves the watermark free', async () => {
   const { watch, see } = watched(100 * MB);
   assert.is(watch.fitsSnapshot, true, 'not looked at yet');
-  await see(130 * MB, { logBytes: 30 * MB });
-  assert.is(watch.fitsSnapshot, true);
-  await see(130 * MB, { logBytes: 30 * MB + 1 });
-  assert.is(watch.fitsSnapshot, false);
-  await see(130 * MB, { logBytes: 900 * MB, newestSnapshotBytes: 15 * MB });
-  assert.is(watch.fitsSnapshot, true);
-  await see(130 * MB, { logBytes: 900 * MB, newestSnapshotBytes: 15 * MB + 1 });
-  assert.is(watch.fitsSnapshot, false);
+  for (const [logBytes, newestSnapshotBytes, fits] of [
+    [30 * MB, 0, true],
+    [30 * MB + 1, 0, false],
+    [900 * MB, 15 * MB, true],
+    [900 * MB, 15 * MB + 1, false],
+  ] as const) {
+    await see(130 * MB, { logBytes, newestSnapshotBytes });
+    assert.is(watch.fitsSnapshot, fits, `${logBytes} ${newestSnapshotBytes}`);
+  }
 });
 
 test('a disk that cannot be read is reported once, and the last reading stays valid', async () => {

@@ -18,6 +18,12 @@ const collect = runInNewContext('gc') as () => void;
 const first: LogRecord = { type: 'epoch_moved', epoch: 1, factor: 1 };
 const left: LogRecord = { type: 'epoch_moved', epoch: 2, factor: 1 };
 
+function batchOf(seq: number, record: LogRecord, chain = chainStart): Batch {
+  const writer = new BatchWriter();
+  writer.add(record);
+  return writer.seal(seq, t0, new Uint8Array(NONCE_BYTES), chain);
+}
+
 /**
  * So many batches of one record each, all rewritten, and behind them the records that say so: a log under retention.
  */
@@ -43,9 +49,7 @@ class RetiredLog implements LogReader {
     this.#mark();
     let chain = chainStart;
     const sealed = (seq: number, record: LogRecord) => {
-      const writer = new BatchWriter();
-      writer.add(record);
-      const batch = writer.seal(seq, t0, new Uint8Array(NONCE_BYTES), chain);
+      const batch = batchOf(seq, record, chain);
       chain = batch.chain;
       return batch;
     };
@@ -78,12 +82,7 @@ class RetiredLog implements LogReader {
   }
 
   last(): StoredBatch {
-    const writer = new BatchWriter();
-    writer.add(first);
-    return {
-      firstSeq: this.#lastSeq,
-      bytes: writer.seal(this.#lastSeq, t0, new Uint8Array(NONCE_BYTES), chainStart).bytes,
-    };
+    return batchOf(this.#lastSeq, first);
   }
 
   at = (): never => assert.unreachable('nothing of it is rewritten meanwhile') as never;

@@ -1,6 +1,6 @@
 /** The client of etcd: its calls as a member receives them, what their answers mean, and that closing ends them. */
 import { once } from 'node:events';
-import { createServer, type Socket } from 'node:net';
+import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { type Metadata, Server, ServerCredentials, type ServerDuplexStream, status } from '@grpc/grpc-js';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -12,61 +12,50 @@ import { withBounds } from '../../sim/profile.js';
 import { until } from '../../support/until.js';
 import { rejection } from '../log-contract.js';
 
+const key = Buffer.from('a');
 const sockets = new Set<Socket>();
+/** A member that accepts connections and never answers. */
 const server = createServer((socket) => {
   sockets.add(socket);
   socket.on('error', () => undefined);
 });
-
-async function hanging(): Promise<EtcdClient> {
-  if (!server.listening) {
-    server.listen(0, '127.0.0.1');
-    await once(server, 'listening');
-  }
-  const address = server.address();
-  if (address === null || typeof address === 'string') throw new Error('no address');
-  const endpoints = [`http://127.0.0.1:${address.port}`];
-  return new EtcdClient({ endpoints, ca: null, cert: null, key: null, username: null, password: null });
-}
-
+test.before(async () => {
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+});
 test.after(() => {
   for (const socket of sockets) socket.destroy();
   server.close();
 });
 
-test('closing the client ends the calls under way, however much time they have left', async () => {
-  const client = await hanging();
+const clientOf = (endpoints: readonly string[], username: string | null = null, start?: number) =>
+  new EtcdClient({ endpoints, ca: null, cert: null, key: null, username, password: username }, start);
+const hanging = () => clientOf([`http://127.0.0.1:${(server.address() as AddressInfo).port}`]);
+
+test('closing the client ends the calls under way, whatever time they have left, and refuses every later one', async () => {
+  const client = hanging();
   const calls = [
-    client.range({ key: Buffer.from('a') }, 3_600_000),
+    client.range({ key }, 3_600_000),
     client.keepAlive('7', 3_600_000),
     client.defragment(0),
     client.status(0),
   ].map(rejection);
   const watched = new Promise((ended) =>
-    client.watch({ key: Buffer.from('a'), rangeEnd: Buffer.from('b'), revision: '1' }, () => undefined, ended),
+    client.watch({ key, rangeEnd: Buffer.from('b'), revision: '1' }, () => undefined, ended),
   );
   await new Promise((resolve) => setImmediate(resolve));
   client.close();
   for (const cause of await Promise.all(calls)) assert.instance(cause, SharedLogUnavailableError);
   await watched;
+  for (const later of [client.put({ key, value: key }), client.defragment(0)])
+    assert.instance(await rejection(later), SharedLogUnavailableError);
 });
 
 test('a pause between two attempts keeps the process, which otherwise ends without a word', async () => {
   const waits = () => process.getActiveResourcesInfo().filter((name) => name === 'Timeout').length;
   const before = waits();
-  const paused = (await hanging()).pause(5);
+  const paused = hanging().pause(5);
   assert.is(waits(), before + 1);
   await paused;
-});
-
-test('a closed client refuses every call', async () => {
-  const client = await hanging();
-  client.close();
-  assert.instance(
-    await rejection(client.put({ key: Buffer.from('a'), value: Buffer.from('b') })),
-    SharedLogUnavailableError,
-  );
-  assert.instance(await rejection(client.defragment(0)), SharedLogUnavailableError);
 });
 
 type Stream = ServerDuplexStream<object, object>;
@@ -137,7 +126,7 @@ async function withMembers(
 ): Promise<void> {
   const [first, second] = [new Member(), new Member()];
   const endpoints = [await first.start(), await second.start()];
-  const client = new EtcdClient({ endpoints, ca: null, cert: null, key: null, username, password: username }, start);
+  const client = clientOf(endpoints, username, start);
   try {
     await withBounds({ etcdTryMs: 60_000, etcdCallMs: 60_000 }, () => run(client, first, second));
   } finally {
@@ -146,7 +135,6 @@ async function withMembers(
   }
 }
 
-const key = Buffer.from('a');
 const codeIn = async (call: Promise<unknown>) => ((await rejection(call)) as { code?: status } | undefined)?.code;
 
 test('an outage of a member is met at the next one, and any other error is the answer', () =>
@@ -175,15 +163,15 @@ test('an outage of every member is one of the shared log once the time of the ca
 
 test('a call that every member refused at once is tried again after a pause, and at the next member without', () =>
   withMembers(async (client, ...members) => {
-    const pauses: (readonly [triesBefore: number, ms: number])[] = [];
-    client.pause = async (ms) => void pauses.push([members.reduce((n, { asked }) => n + asked.length, 0), ms]);
+    const pauses: string[] = [];
+    const tries = () => members.reduce((count, { asked }) => count + asked.length, 0);
+    client.pause = async (ms) => void pauses.push(`${ms} ms after ${tries()} tries`);
     for (const member of members) member.codes = [status.UNAVAILABLE, status.UNAVAILABLE];
     await client.range({ key }, 60_000);
-    const ms = limits.etcdRetryMs;
-    assert.equal(pauses, [
-      [2, ms],
-      [4, ms],
-    ]);
+    assert.equal(
+      pauses,
+      [2, 4].map((count) => `${limits.etcdRetryMs} ms after ${count} tries`),
+    );
   }));
 
 test('an error that an earlier attempt explains is a success, and a full database is an outage of the log', () =>
@@ -325,10 +313,8 @@ test('a watch hears each answer until it is stopped, and a member that ends it i
       await client.range({ key });
       return { heard, ends, isAvoided: second.calls().length === 1 };
     };
-    const stopped = await watched(
-      (_stream, stop) => stop(),
-      ({ cancelled }) => cancelled,
-    );
+    const stop = (_stream: Stream, end: () => void) => end();
+    const stopped = await watched(stop, ({ cancelled }) => cancelled);
     assert.equal(stopped, { heard: ['8'], ends: [], isAvoided: false });
     const acts: readonly ((stream: Stream) => void)[] = [
       (stream) => {
@@ -345,11 +331,8 @@ test('a watch hears each answer until it is stopped, and a member that ends it i
     }
     first.calls();
     client.prefer(0);
-    client.watch(
-      range,
-      () => undefined,
-      () => undefined,
-    )();
+    const nothing = () => undefined;
+    client.watch(range, nothing, nothing)();
     client.prefer(0);
     await client.range({ key });
     assert.equal(first.calls(), ['KV.Range'], 'a watch that is stopped at once is not begun');

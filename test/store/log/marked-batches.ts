@@ -48,3 +48,11 @@ export function assertErased(dir: string, erased: readonly number[], untouched: 
     for (const mark of marksIn(marked(seq, SIZES[seq % SIZES.length]!))) assert.ok(found.has(mark), `${mark} is lost`);
   }
 }
+
+/** Replacements of batches by blanks of one size. */
+export const blanks = (seqs: readonly number[], size: number) =>
+  seqs.map((firstSeq) => ({ firstSeq, bytes: Buffer.alloc(size, '-') }));
+
+/** The numbers of the batches of which a mark is in the log's file. */
+export const markedBatches = (dir: string): Set<number> =>
+  new Set([...marksInFile(dir)].map((mark) => Number(mark.slice(5, 11))));

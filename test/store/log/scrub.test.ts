@@ -13,7 +13,7 @@ import { inFastFolder } from '../../faults/fault.js';
 import { closing } from '../../support/closing.js';
 import { deadProcess } from '../dead-process.js';
 import { rejection, rejectionAs } from '../log-contract.js';
-import { assertErased, erasureOf, fill, marked, marksInFile } from './marked-batches.js';
+import { assertErased, blanks, erasureOf, fill, marked, marksInFile } from './marked-batches.js';
 
 test('a reader that stays on old pages defers the scrub, which erases once the reader ends', () =>
   inFastFolder(async (dir) => {
@@ -98,10 +98,7 @@ test('a scrub of hundreds of free pages makes the file no larger, and gives back
     await using writer = closing(await acquireFolder(dir));
     const seqs = Array.from({ length: 600 }, (_, i) => i + 1);
     await Promise.all(seqs.map((seq) => writer.append({ firstSeq: seq, bytes: marked(seq, 3_000) }, [])));
-    await writer.append(
-      null,
-      seqs.map((seq) => ({ firstSeq: seq, bytes: Buffer.alloc(20, '-') })),
-    );
+    await writer.append(null, blanks(seqs, 20));
     const { lastPage } = writer.pages();
     await writer.scrub();
     assert.equal([writer.pages().lastPage, marksInFile(dir).size], [lastPage, 0]);

@@ -20,38 +20,28 @@ async function tenIntervals(): Promise<void> {
   await stop();
 }
 
-test('work that lasts longer than its interval is not begun a second time meanwhile', async () => {
-  const first = deferred();
-  const second = deferred();
+test('work is not begun again before it has ended, its end is waited for, and no work begins after that', async () => {
+  const works = [deferred(), deferred()] as const;
+  const again = deferred();
   let begun = 0;
+  let ended = 0;
   const stop = repeatedly(async () => {
     begun += 1;
-    if (begun === 2) second.resolve();
-    await first.promise;
+    if (begun === 2) again.resolve();
+    await works[begun - 1]!.promise;
+    ended += 1;
   }, 1);
-  assert.is(begun, 1);
+  assert.is(begun, 1, 'it comes at once');
   await tenIntervals();
-  assert.is(begun, 1);
-  first.resolve();
-  await second.promise;
-  await stop();
-});
-
-test('the end waits for running work, and no work begins after it', async () => {
-  const working = deferred();
-  let begun = 0;
-  let isOver = false;
-  const stop = repeatedly(async () => {
-    begun += 1;
-    await working.promise;
-    isOver = true;
-  }, 1);
+  assert.is(begun, 1, 'it lasts longer than its interval');
+  works[0].resolve();
+  await again.promise;
   const stopped = stop();
-  working.resolve();
+  works[1].resolve();
   await stopped;
-  assert.ok(isOver);
+  assert.is(ended, 2);
   await tenIntervals();
-  assert.is(begun, 1);
+  assert.is(begun, 2);
 });
 
 test.run();

@@ -20,7 +20,7 @@ function assertReplayed({ log, actor }: Machine, why = ''): void {
 }
 
 const scrubsOf = ({ trace }: Machine) => trace.filter((type) => type === 'scrub').length;
-const keptIn = ({ log }: Machine) => recordsOf(log).filter(({ record }) => record.type === 'evidence_kept');
+const sumsRecordsIn = ({ log }: Machine) => recordsOf(log).filter(({ record }) => record.type === 'evidence_kept');
 
 test('old events leave the log with their bytes, newer ones and all evidence stay', async () => {
   const { life, machine } = await lived(20);
@@ -77,16 +77,16 @@ test('acts that are audited stay, whatever their age', async () => {
 test('sums of an unchanged pair stay in place, and those of a changed pair are written anew', async () => {
   const { life, machine } = await lived(3);
   await machine.retire(machine.now + 1);
-  assert.is(keptIn(machine).length, 3);
+  assert.is(sumsRecordsIn(machine).length, 3);
   await life.act(event('more', 'player 0', 0));
   machine.now += hourMs;
   await machine.retire(machine.now);
-  const subjects = keptIn(machine).map(({ record }) => 'subject' in record && record.subject !== null);
+  const subjects = sumsRecordsIn(machine).map(({ record }) => 'subject' in record && record.subject !== null);
   assert.equal(subjects, [false, true, true, true]);
   const size = everyByte(machine.log).length;
   machine.now += hourMs;
   await machine.retire(machine.now);
-  assert.is(keptIn(machine).length, 4);
+  assert.is(sumsRecordsIn(machine).length, 4);
   assert.ok(everyByte(machine.log).length < size + 1_000);
   assertReplayed(machine);
 });
@@ -101,7 +101,7 @@ test('a pair whose events leave in pieces gets one record, and the log of a quie
     for (let period = 0; period < 4; period++) {
       await life.retireBatchwise(machine.now + 1);
       // 3 players of 2 peers each.
-      assert.is(keptIn(machine).length, 6, `period ${period}`);
+      assert.is(sumsRecordsIn(machine).length, 6, `period ${period}`);
       machine.now += hourMs;
     }
     assert.equal(life.sums(), sums);

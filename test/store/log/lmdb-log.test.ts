@@ -14,7 +14,7 @@ import { temporaryFolder } from '../../support/process.js';
 import { deadProcess } from '../dead-process.js';
 import { acquiredLog, batchOf, isDamageOf, rejection, testLog } from '../log-contract.js';
 
-/** What stands at byte 18 of the header of a leaf page. */
+/** The number of the kind of a leaf page, at byte 18 of its header. */
 const LEAF_KIND = 2;
 const newestTxnOf = (file: string) => withFile(file, newestMeta)?.txn ?? 0;
 

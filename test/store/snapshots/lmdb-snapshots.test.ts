@@ -27,7 +27,7 @@ async function withSnapshot(body: (dir: string, store: LmdbSnapshotStore, file: 
 }
 
 const THREE = 'snapshot-0000000000000003';
-/** Where a replacement pushes the snapshot that it replaces. */
+/** The name to which a replacement moves the snapshot that it replaces. */
 const PUSHED_ASIDE = `.old-${THREE}`;
 
 /** A folder with snapshot 3, of one small block. */

@@ -35,7 +35,7 @@ test('a page of the audit log names where older entries end, unless it holds the
     [{ before: 2 }, [1], null],
   ] as const) {
     const page = await tail(3, { count: 1, ...more });
-    assert.equal([page.seqs, page.next_before], [seqs, next_before]);
+    assert.equal([page.seqs, page.next_before], [seqs, next_before], JSON.stringify(more));
   }
 });
 

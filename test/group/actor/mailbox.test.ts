@@ -139,7 +139,7 @@ test('a command without a holder neither gives way to another nor pushes one out
   ]) {
     const { mailbox, put } = named();
     put('inside', limits.mailboxEvents, inside);
-    assert.equal(mailbox.pushOutFor(envelope('outside', 1, outside)), []);
+    assert.equal(mailbox.pushOutFor(envelope('outside', 1, outside)), [], `by ${outside}`);
     assert.is(mailbox.events, limits.mailboxEvents);
   }
 });

@@ -82,16 +82,17 @@ test('a restore without a plan has changed nothing, and is restarted', async () 
   assert.equal(contents(dir), { ...wanted, ...reported(report) });
 });
 
-test('folders that earlier restores moved aside do not disturb, and stay', async () => {
+test('folders that earlier restores moved aside do not disturb, and stay, and into an empty one none is added', async () => {
   const dir = temporaryFolder();
-  fill(dir, { 'replaced-before/log/data.mdb': 'older' });
+  const before = { 'replaced-before/log/data.mdb': 'older' };
+  fill(dir, before);
   assert.equal(contentOf(dir), [], 'it counts as empty');
   const restoring = await Restoring.begin(dir, false);
   fill(restoring.store, built);
-  const nothingReplaced = { ...report, replaced: null };
-  await restoring.finish(nothingReplaced, null);
-  assert.equal(contents(dir), { ...built, ...reported(nothingReplaced), 'replaced-before/log/data.mdb': 'older' });
+  await restoring.finish(report, 'replaced-then');
+  assert.equal(contents(dir), { ...built, ...reported(report), ...before });
   assert.equal(contentOf(dir).sort(), ['group-salt', 'head.json', 'log', 'restored.json']);
+  assert.not(fs.readdirSync(dir).includes('replaced-then'));
 });
 
 test('a folder with content, or one that a node or another restore owns, is left unchanged', async () => {

@@ -3,7 +3,6 @@
  * callers.
  */
 import { connect, type Socket } from 'node:net';
-import { Worker } from 'node:worker_threads';
 
 /** A connection that never fails its process, whatever the other side does. */
 export function open(
@@ -84,47 +83,4 @@ export async function drip(sockets: readonly Socket[], scripts: readonly string[
   } finally {
     clearInterval(timer);
   }
-}
-
-export interface Probe {
-  /** Ends it; resolves to the latencies in ms of all that it asked, each from when its request was due. */
-  end(): Promise<number[]>;
-}
-
-/** The data of the thread of a probe. */
-export interface ProbeTask {
-  readonly port: number;
-  readonly request: string;
-  readonly everyMs: number;
-  /** Its one number is 0 until the probe is to end. */
-  readonly over: Int32Array;
-}
-
-/**
- * Sends `request` each `everyMs` on one connection, from a thread of its own: what else this process does is not
- * counted.
- */
-export function startProbe(port: number, request: string, everyMs: number): Probe {
-  const over = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT));
-  const task: ProbeTask = { port, request, everyMs, over };
-  const thread = new Worker(new URL('./probe-thread.js', import.meta.url), { workerData: task });
-  const latencies = new Promise<number[]>((resolve, reject) => {
-    thread.once('message', resolve);
-    thread.once('error', reject);
-  });
-  // Heard at the end.
-  latencies.catch(() => {});
-  return {
-    end() {
-      Atomics.store(over, 0, 1);
-      Atomics.notify(over, 0);
-      return latencies;
-    },
-  };
-}
-
-/** The value below which a share of the values lies. */
-export function quantile(values: readonly number[], share: number): number {
-  const sorted = [...values].sort((a, b) => a - b);
-  return sorted[Math.min(sorted.length - 1, Math.floor(share * sorted.length))] ?? Number.NaN;
 }

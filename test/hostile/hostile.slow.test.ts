@@ -6,16 +6,15 @@
 import { once } from 'node:events';
 import type { Socket } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
-import { gzipSync } from 'node:zlib';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { limits } from '../../src/limits.js';
-import { ask, askRaw } from '../http/exchange.js';
 import { registerPeer } from '../http/peer-client.js';
 import { residentMiB } from '../support/memory.js';
-import { endAll, type NodeProcess, startProcess, temporaryFolder } from '../support/process.js';
+import type { NodeProcess } from '../support/process.js';
 import { until } from '../support/until.js';
-import { drip, heard, open, openMany, pipelineUnread, quantile, startProbe } from './clients.js';
+import { drip, heard, open, openMany, pipelineUnread } from './clients.js';
+import { figures, quantile, serves, success, watchVictim, withNode } from './victim.js';
 
 const scale = Number(process.env.HOSTILE_SCALE ?? 1);
 /**
@@ -32,25 +31,6 @@ const standstillMs = 5_000;
 const growthMiBMax = 150;
 
 const scoreRead = 'GET /api/v1/players/nobody/trust-score HTTP/1.1\r\nHost: x\r\n\r\n';
-
-const serves = async (node: NodeProcess) => (await ask(node.url, '/api/v1/health')).status === 200;
-
-async function withNode(
-  env: Record<string, string>,
-  run: (node: NodeProcess, port: number) => Promise<void>,
-): Promise<void> {
-  const dir = temporaryFolder();
-  const node = await startProcess({ DATA_DIR: dir, ...env });
-  try {
-    await run(node, Number(new URL(node.url).port));
-    assert.ok(await serves(node));
-    assert.is(await node.kill('SIGTERM'), 0, node.output());
-    // Nothing of what a caller does is an error of ours.
-    assert.not(/"level":"(error|fatal)"/.test(node.output()), node.output());
-  } finally {
-    endAll();
-  }
-}
 
 /** Resident memory may not grow by more than `growthMiBMax` over a run. */
 async function holdMemory(node: NodeProcess, run: () => Promise<void>): Promise<void> {
@@ -97,26 +77,10 @@ for (const FAST_PATH of ['true', 'false']) {
   });
 }
 
-test('a caller that requests a large answer and reads nothing of it is disconnected', async () => {
-  await withNode({}, async (_node, port) => {
-    const sockets = await openMany(port, 20 * scale);
-    const ended = sockets.map((socket) => new Promise((resolve) => socket.once('close', resolve)));
-    for (const socket of sockets) {
-      socket.pause();
-      socket.write('GET /docs/swagger-ui-bundle.js HTTP/1.1\r\nHost: x\r\n\r\n'.repeat(8));
-    }
-    // Only a write that fails tells a caller that does not read.
-    const nudge = setInterval(() => sockets.map((socket) => socket.write('GET ')), 500);
-    await Promise.all(ended);
-    clearInterval(nudge);
-  });
-});
-
 test('a thousand connections that drip end within 15 s, and cost the others at most twice their time', async () => {
   await withNode({}, async (_node, port) => {
-    const calm = startProbe(port, scoreRead, 10);
-    await delay(watchedMs);
-    const before = await calm.end();
+    const others = { port, request: scoreRead, expects: 'HTTP/1.1 404', everyMs: 10, connections: 1 };
+    const { latenciesMs: before } = await watchVictim(others, () => delay(watchedMs));
     const body = `POST /api/v1/events HTTP/1.1\r\nHost: x\r\nContent-Length: 1000\r\n\r\n${'x'.repeat(1000)}`;
     const scripts = [`${scoreRead.slice(0, -2)}A: ${'b'.repeat(1000)}`, body, '\r\n'.repeat(500)];
     const during: number[] = [];
@@ -124,9 +88,11 @@ test('a thousand connections that drip end within 15 s, and cost the others at m
     const startedMs = performance.now();
     do {
       const sockets = await openMany(port, 1_000 * scale);
-      const attacked = startProbe(port, scoreRead, 10);
-      ends.push(...(await drip(sockets, scripts)));
-      during.push(...(await attacked.end()));
+      const attacked = await watchVictim(others, async () => {
+        ends.push(...(await drip(sockets, scripts)));
+      });
+      assert.is(success(attacked), 1, figures(attacked));
+      during.push(...attacked.latenciesMs);
     } while (performance.now() - startedMs < watchedMs);
     const [was, is] = [quantile(before, 0.99), quantile(during, 0.99)];
     process.stdout.write(
@@ -163,8 +129,8 @@ test('a connection beyond the bound gets an answer, and those within it are serv
       await once(socket, 'data');
       within.push(socket);
     }
-    const turnedAway = await openMany(port, 20);
-    for (const { text } of await Promise.all(turnedAway.map(heard))) {
+    const refused = await openMany(port, 20);
+    for (const { text } of await Promise.all(refused.map(heard))) {
       assert.match(text, /^HTTP\/1\.1 503 [\s\S]*Retry-After: \d+\r\n[\s\S]*Connection: close\r\n[\s\S]*"overloaded"/);
     }
     assert.ok(within.every(({ destroyed }) => !destroyed));
@@ -175,66 +141,6 @@ test('a connection beyond the bound gets an answer, and those within it are serv
     await Promise.all((await openMany(port, max + limits.connectionsRefusedAtOnce * 2)).map(heard));
     // Each has heard the node's end; the node hears theirs a little later, and counts them until then.
     await until(() => serves(node));
-  });
-});
-
-test('calls succeed while more idle connections than the node takes stand open', async () => {
-  await withNode({}, async (node, port) => {
-    const timesOf = async (count: number) => {
-      const times: number[] = [];
-      for (let i = 0; i < count; i++) {
-        const startedAt = performance.now();
-        const socket = await open(port);
-        const answer = heard(socket);
-        socket.end(scoreRead);
-        assert.match((await answer).text, /^HTTP\/1\.1 404 /);
-        times.push(performance.now() - startedAt);
-      }
-      return times;
-    };
-    await timesOf(200);
-    const calm = quantile(await timesOf(500), 0.99);
-    const idle = await openMany(port, limits.connectionsMaxDefault + 400);
-    const during = quantile(await timesOf(500), 0.99);
-    process.stdout.write(
-      `p99 of a call on a new connection: ${calm.toFixed(1)} ms, ${during.toFixed(1)} ms under idle ones\n`,
-    );
-    for (const socket of idle) socket.destroy();
-    await until(() => serves(node));
-  });
-});
-
-test('heads without end take no memory', async () => {
-  await withNode({}, async (node, port) => {
-    await holdMemory(node, async () => {
-      const line = `A: ${'b'.repeat(60_000)}`;
-      const answers = Array.from({ length: 200 * scale }, () =>
-        askRaw(port, ['GET / HTTP/1.1\r\nHost: x\r\n', line, line]),
-      );
-      for (const [answer] of await Promise.all(answers)) assert.is(answer?.status, 431);
-    });
-  });
-});
-
-test('a compressed body is refused before any byte of it is decompressed', async () => {
-  await withNode({}, async (node) => {
-    const peer = await registerPeer(node.url);
-    // 100 MB of blanks in 100 kB, once and twice packed.
-    const bomb = gzipSync(Buffer.alloc(100_000_000, ' '));
-    const encodings = ['gzip', 'x-gzip', 'deflate', 'br', 'zstd', 'gzip, gzip', 'identity, gzip', 'GZIP'];
-    await holdMemory(node, async () => {
-      for (let i = 0; i < 10 * scale; i++) {
-        for (const encoding of encodings) {
-          const { status, body } = await ask(node.url, '/api/v1/events/batch', {
-            method: 'POST',
-            key: peer.key,
-            raw: i % 2 === 0 ? bomb : gzipSync(bomb),
-            headers: { 'Content-Type': 'application/json', 'Content-Encoding': encoding },
-          });
-          assert.equal([status, body.code], [415, 'unsupported_media_type'], encoding);
-        }
-      }
-    });
   });
 });
 

@@ -1,6 +1,7 @@
 /**
  * The thread behind `watchVictim`. It asks at fixed times, whatever has become of the requests before, and counts from
- * when each was due. A connection carries one request at a time.
+ * when it asked: a request that waits for the one before it on its connection is late. A connection carries one request
+ * at a time.
  */
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
@@ -41,13 +42,13 @@ const places: Promise<void>[] = new Array(Math.max(1, connections)).fill(Promise
 const startedMs = performance.now();
 let asked = 0;
 for (; Atomics.load(over, 0) === 0; asked++) {
-  const dueMs = startedMs + asked * everyMs;
-  await delay(Math.max(0, dueMs - performance.now()));
+  await delay(Math.max(0, startedMs + asked * everyMs - performance.now()));
+  const askedMs = performance.now();
   const place = connections === 0 ? asked : asked % connections;
   const text = request.replaceAll('@', String(asked).padStart(8, '0'));
   places[place] = (places[place] ?? Promise.resolve()).then(async () => {
     const answer = await ask(place, text);
-    if (answer.startsWith(expects)) latenciesMs.push(performance.now() - dueMs);
+    if (answer.startsWith(expects)) latenciesMs.push(performance.now() - askedMs);
     else refusals.set(answer, (refusals.get(answer) ?? 0) + 1);
   });
 }

@@ -6,7 +6,7 @@ import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { eventOf, post, register } from './faults/kill.js';
+import { eventOf, post, register } from './faults/writers.js';
 import { rejection } from './store/log-contract.js';
 import { endAll, type NodeProcess, NotStarted, startProcess, temporaryFolder } from './support/process.js';
 

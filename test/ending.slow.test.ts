@@ -10,7 +10,7 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { limits } from '../src/limits.js';
 import { dataFileOf } from '../src/store/files/lmdb-file.js';
-import { eventOf, type Peer, post, register } from './faults/kill.js';
+import { eventOf, type Peer, post, register } from './faults/writers.js';
 import { endAll, type NodeProcess, startProcess, temporaryFolder } from './support/process.js';
 import { takeOver } from './support/take-over.js';
 import { until } from './support/until.js';

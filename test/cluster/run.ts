@@ -6,8 +6,8 @@ import { execFile } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { groupId, leaderOf, salt } from '../../bench/cluster/node-group.js';
 import { messageOf } from '../../src/errors.js';
-import { type Findings, type Rounds, Tally } from '../faults/fault.js';
-import { Random } from '../support/random.js';
+import type { Rounds, Tally } from '../faults/fault.js';
+import type { Random } from '../support/random.js';
 import { check } from './checker.js';
 import type { ClusterFault } from './faults.js';
 import { filesWith, finalNode } from './final-log.js';
@@ -33,9 +33,8 @@ export interface ClusterRun {
   readonly smallDisks?: boolean;
 }
 
-export async function runCluster(rounds: Rounds, { next, smallDisks = false }: ClusterRun): Promise<Findings> {
-  const tally = new Tally();
-  const random = new Random(rounds.seed);
+export async function runCluster(rounds: Rounds, { next, smallDisks = false }: ClusterRun): Promise<void> {
+  const { tally, random } = rounds;
   const history = new History();
   const group = await Group.start({ smallDisks, quotaBytes, env });
   const load = new Load(group.nodes, history, rounds.seed);
@@ -92,7 +91,6 @@ export async function runCluster(rounds: Rounds, { next, smallDisks = false }: C
     await load.close();
     await group.close();
   }
-  return tally.findings();
 }
 
 /** Reports the progress of the end, because the end takes minutes on a busy machine. */

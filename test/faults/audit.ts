@@ -13,9 +13,9 @@ import { verifyChain } from '../../src/operator/protocol/audit-chain.js';
 import { Machine } from '../group/machine.js';
 import { logOf } from '../support/log-of.js';
 import { MemorySnapshotStore } from '../support/memory-snapshots.js';
-import { Random } from '../support/random.js';
+import type { Random } from '../support/random.js';
 import { verifyStore } from '../support/verify-store.js';
-import { type Fault, type Findings, type Rounds, Tally } from './fault.js';
+import type { Fault, Rounds } from './fault.js';
 
 /** A log of audited records as it is in the files, with the head that is kept outside it. */
 interface SavedLog {
@@ -167,9 +167,8 @@ async function peerAccepts(shown: readonly AuditEntryValue[], keptHead: string):
   return report.ok && shown.some(({ hash }) => hash === keptHead);
 }
 
-async function run(rounds: Rounds): Promise<Findings> {
-  const tally = new Tally();
-  const random = new Random(rounds.seed);
+async function run(rounds: Rounds): Promise<void> {
+  const { tally, random } = rounds;
   const snapshots = new MemorySnapshotStore();
   let saved!: SavedLog;
   for (const round of rounds) {
@@ -197,7 +196,6 @@ async function run(rounds: Rounds): Promise<Findings> {
       tally.add(`found by a peer: ${kind}`);
     }
   }
-  return tally.findings();
 }
 
 export const audit: Fault = {

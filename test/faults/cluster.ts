@@ -2,13 +2,13 @@
 import { noEtcd } from '../../bench/cluster/etcd-members.js';
 import { faults, takeoverFaults } from '../cluster/faults.js';
 import { runCluster } from '../cluster/run.js';
-import type { Fault, Findings, Rounds } from './fault.js';
+import type { Fault, Rounds } from './fault.js';
 
 /** The long form: takeovers by kill and by pause in turn, every tenth round another fault. */
 const othersEvery = 10;
 
 /** Kills and pauses of leaders, with one of the other faults now and then. */
-export function takeovers(rounds: Rounds): Promise<Findings> {
+export function takeovers(rounds: Rounds): Promise<void> {
   const others = faults.filter((fault) => !takeoverFaults.includes(fault));
   return runCluster(rounds, {
     smallDisks: true,
@@ -18,7 +18,7 @@ export function takeovers(rounds: Rounds): Promise<Findings> {
 }
 
 /** Each of these faults so many times, one kind after the other. */
-export function eachFault(rounds: Rounds, names: readonly string[], times: number): Promise<Findings> {
+export function eachFault(rounds: Rounds, names: readonly string[], times: number): Promise<void> {
   const chosen = faults.filter(({ name, row }) => (names.length === 0 ? row !== null : names.includes(name)));
   return runCluster(rounds, { smallDisks: true, next: (round) => chosen[Math.floor(round / times) % chosen.length]! });
 }

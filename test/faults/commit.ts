@@ -4,7 +4,7 @@
  */
 import { setTimeout as delay } from 'node:timers/promises';
 import { stateDigest } from '../../src/core/snapshot/state-digest.js';
-import type { EventSubmission, PeerView } from '../../src/group/api.js';
+import type { PeerView } from '../../src/group/api.js';
 import { lastSeqOf, recover } from '../../src/group/recovery/recovery.js';
 import { openLogReader } from '../../src/store/log/lmdb-log.js';
 import { acquireFolder, ownFolder } from '../../src/store/ownership/owner.js';
@@ -12,13 +12,14 @@ import { LmdbSnapshotStore } from '../../src/store/snapshots/lmdb-snapshots.js';
 import { verifyFolder } from '../../src/workers/verify/verify-folder.js';
 import { deadProcess } from '../store/dead-process.js';
 import { deferred } from '../support/deferred.js';
-import { subjectKeyOf, subjectOf } from '../support/given.js';
+import { subjectOf } from '../support/given.js';
 import { MemorySnapshotStore } from '../support/memory-snapshots.js';
 import { startTestNode, type TestNode } from '../support/node.js';
-import { Random } from '../support/random.js';
+import type { Random } from '../support/random.js';
 import { until } from '../support/until.js';
-import { type Fault, type Findings, inFastFolder, type Rounds, Tally } from './fault.js';
+import { type Fault, inFastFolder, type Rounds } from './fault.js';
 import { type CommitFault, commitFaults, FaultyLog } from './faulty-log.js';
+import { submissionOf } from './group-calls.js';
 
 const salt = 'a salt of sixteen bytes or more';
 /** From a failed commit until the node says that it must end. */
@@ -75,53 +76,30 @@ function startOn(dir: string, fault: CommitFault, at: number): Starting {
   return { running: starting.then((node) => Object.assign(running, { node, log: log!, failed })), log: () => log };
 }
 
-function eventOf(peer: PeerView, eventId: string, player: string): EventSubmission {
-  return {
-    schemaVersion: '1.0.0',
-    eventId,
-    eventType: 'report_cheating',
-    peerId: peer.peerId,
-    subject: subjectKeyOf(player),
-    gameId: 'g',
-    severity: 1,
-    timestamp: Date.UTC(2026, 0, 1),
-  };
-}
-
 /** The life: each step answers once it is acknowledged. Ends at the first that the failure leaves without an answer. */
 async function live({ node, failed }: Running, acknowledged: Acknowledged): Promise<void> {
   const { group } = node;
   let over = false;
-  async function step<T extends { readonly ok: boolean }>(name: string, act: () => Promise<T>): Promise<T | null> {
+  /** `names`: what is under way. Null once the node has failed, and if it refuses. */
+  async function step<T>(names: readonly string[], act: () => Promise<T>): Promise<T | null> {
     if (over) return null;
-    acknowledged.pending = [name];
+    acknowledged.pending = [...names];
     const answer = await Promise.race([act(), failed]);
-    if (answer === 'failed') {
-      over = true;
-      return null;
-    }
+    over = answer === 'failed';
+    if (answer === 'failed') return null;
     acknowledged.pending = [];
-    return answer.ok ? answer : null;
+    return answer;
   }
   const register = async (peerName: string) => {
-    const issued = await step(`peer ${peerName}`, () => group.register({ peerName, gameIds: ['g'] }, 'test'));
+    const issued = await step([`peer ${peerName}`], () => group.register({ peerName, gameIds: ['g'] }, 'test'));
     if (issued?.ok) acknowledged.peers.push(issued.value.peer);
   };
   const submit = async (ids: readonly string[], player: string) => {
     const peer = acknowledged.peers[0];
-    if (peer === undefined || over) return;
-    acknowledged.pending = [...ids];
-    const sent = group.submit(
-      peer,
-      ids.map((id) => eventOf(peer, id, player)),
-    );
-    const answer = await Promise.race([sent, failed]);
-    if (answer === 'failed') {
-      over = true;
-      return;
-    }
-    acknowledged.pending = [];
-    for (const [i, outcome] of answer.entries()) if (outcome.ok) acknowledged.events.add(ids[i]!);
+    if (peer === undefined) return;
+    const events = ids.map((id) => submissionOf(peer, id, player));
+    const answers = await step(ids, () => group.submit(peer, events));
+    for (const [i, outcome] of answers?.entries() ?? []) if (outcome.ok) acknowledged.events.add(ids[i]!);
   };
   await register('a');
   await register('b');
@@ -132,12 +110,14 @@ async function live({ node, failed }: Running, acknowledged: Acknowledged): Prom
   );
   const [one, two] = acknowledged.peers;
   if (two !== undefined)
-    await step('suspension', () => group.changePeer('peer_status', two.peerId, { status: 'suspended' }, 'test'));
+    await step(['suspension'], () => group.changePeer('peer_status', two.peerId, { status: 'suspended' }, 'test'));
   await submit(['to-withdraw'], 'player 2');
-  if (one !== undefined && (await step('withdrawal', () => group.withdraw(one, 'to-withdraw'))) !== null)
-    acknowledged.withdrawn.add('to-withdraw');
-  if (one !== undefined && (await step('erasure', () => group.erase(one, subjectOf('player 1')))) !== null)
-    acknowledged.erased.add('player 1');
+  if (one !== undefined) {
+    const withdrawn = await step(['withdrawal'], () => group.withdraw(one, 'to-withdraw'));
+    if (withdrawn?.ok) acknowledged.withdrawn.add('to-withdraw');
+    const erased = await step(['erasure'], () => group.erase(one, subjectOf('player 1')));
+    if (erased?.ok) acknowledged.erased.add('player 1');
+  }
   await submit(['last'], 'player 3');
 }
 
@@ -168,7 +148,7 @@ async function check(
     const peer = acknowledged.peers[0];
     if (peer === undefined) return;
     const isStored = async (id: string) => {
-      const [outcome] = await group.submit(peer, [eventOf(peer, id, 'asked')]);
+      const [outcome] = await group.submit(peer, [submissionOf(peer, id, 'asked')]);
       return !outcome!.ok && outcome!.code === 'duplicate_event';
     };
     for (const id of acknowledged.events) if (!(await isStored(id))) say(`${id} was acknowledged and is lost`);
@@ -260,7 +240,7 @@ async function playRound(dir: string, fault: CommitFault, at: number, { say, isS
     if (ready || reason !== 'log_failed') say(`health says ${reason ?? 'ready'}`);
     const peer = acknowledged.peers[0];
     if (peer !== undefined) {
-      const [outcome] = await node.group.submit(peer, [eventOf(peer, 'after', 'player')]);
+      const [outcome] = await node.group.submit(peer, [submissionOf(peer, 'after', 'player')]);
       if (outcome!.ok) say('an event was acknowledged after the failure');
     }
   }
@@ -294,14 +274,14 @@ async function playFault(dir: string, fault: CommitFault, at: number, reporter: 
   return happened === 'none' ? `${fault}, behind the end of its life` : fault;
 }
 
-async function run(rounds: Rounds): Promise<Findings> {
-  const tally = new Tally();
+async function run(rounds: Rounds): Promise<void> {
+  const { tally, random } = rounds;
   const isStrict = rounds.strict;
   await inFastFolder(async (root) => {
     const whole = { say: (what: string) => tally.break(`without a fault: ${what}`), isStrict };
     const { commits } = await playRound(`${root}/whole`, 'none', -1, whole);
     tally.add('commits and scrubs of a life', commits);
-    const planned = plannedFaults(commits, new Random(rounds.seed));
+    const planned = plannedFaults(commits, random);
     for (const round of rounds) {
       const { fault, at } = planned[round % planned.length]!;
       const reporter = { say: (what: string) => tally.break(`round ${round}, ${fault} at ${at}: ${what}`), isStrict };
@@ -313,7 +293,6 @@ async function run(rounds: Rounds): Promise<Findings> {
       }
     }
   });
-  return tally.findings();
 }
 
 export const commit: Fault = {

@@ -8,9 +8,9 @@ import { startTestNode } from '../support/node.js';
 import { endAll, startProcess } from '../support/process.js';
 import { until } from '../support/until.js';
 import { disk } from './disk.js';
-import { eventOf, post, register } from './kill.js';
 import { testShort } from './short.js';
 import { SmallDisk } from './small-disk.js';
+import { eventOf, post, register } from './writers.js';
 
 const probe = SmallDisk.mount(1);
 const canMount = probe !== null;

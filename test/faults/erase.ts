@@ -4,15 +4,15 @@
  */
 import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { keyOf } from '../../src/core/tables/event-columns.js';
-import type { EventSubmission, PeerView } from '../../src/group/api.js';
+import type { PeerView } from '../../src/group/api.js';
 import { verifyInChild } from '../../src/workers/verify/verify-runner.js';
 import { ByteSearch } from '../support/byte-search.js';
 import { subjectOf } from '../support/given.js';
 import { filesOfLiving } from '../support/living-folder.js';
 import { startTestNode, type TestNode } from '../support/node.js';
-import { Random } from '../support/random.js';
-import { type Fault, type Findings, inFastFolder, type Rounds, Tally } from './fault.js';
+import type { Random } from '../support/random.js';
+import { type Fault, inFastFolder, type Rounds } from './fault.js';
+import { registerPeer, submissionOf, submit } from './group-calls.js';
 
 const peersCount = 3;
 const eventsMax = 12;
@@ -25,29 +25,6 @@ const verifyEvery = 10;
  * there.
  */
 const [idStart, idEnd] = ['erased-', '-erased'];
-
-async function peersOf(node: TestNode): Promise<PeerView[]> {
-  const peers: PeerView[] = [];
-  for (let i = 0; i < peersCount; i++) {
-    const issued = await node.group.register({ peerName: `p${i}`, gameIds: ['g'] }, 'test');
-    if (!issued.ok) throw new Error(issued.code);
-    peers.push(issued.value.peer);
-  }
-  return peers;
-}
-
-function eventOf(peer: PeerView, eventId: string, subject: Uint8Array): EventSubmission {
-  return {
-    schemaVersion: '1.0.0',
-    eventId,
-    eventType: 'report_toxicity',
-    peerId: peer.peerId,
-    subject: keyOf(subject),
-    gameId: 'g',
-    severity: 0.5,
-    timestamp: Date.UTC(2026, 0, 1),
-  };
-}
 
 /**
  * Files that hold one of `marks`, and which. The table of readers holds none, and must not be opened here: POSIX drops
@@ -87,21 +64,21 @@ interface Erased {
 
 /** One player's life and erasure. */
 async function eraseOne(node: TestNode, peers: readonly PeerView[], round: number, random: Random): Promise<Erased> {
-  const subject = subjectOf(`erased ${round}`);
+  const player = `erased ${round}`;
+  const subject = subjectOf(player);
   const ids = Array.from(
     { length: 1 + random.below(eventsMax) },
     (_, i) => `${idStart}${round}-${i}-${random.below(1e9)}${idEnd}`,
   );
   for (const id of ids) {
     const caller = random.pick(peers);
-    const [outcome] = await node.group.submit(caller, [eventOf(caller, id, subject)]);
-    if (!outcome!.ok) throw new Error(outcome!.code);
+    await submit(node, caller, [submissionOf(caller, id, player)]);
   }
   const peer = peers[0]!;
   const ownId = `${idStart}${round}-own${idEnd}`;
-  await node.group.submit(peer, [eventOf(peer, ownId, subject)]);
+  await submit(node, peer, [submissionOf(peer, ownId, player)]);
   const others = Array.from({ length: othersPerRound }, (_, i) =>
-    eventOf(peer, `kept-${round}-${i}`, subjectOf(`kept ${random.below(200)}`)),
+    submissionOf(peer, `kept-${round}-${i}`, `kept ${random.below(200)}`),
   );
   const hash = Buffer.from(subject);
   const stored = [hash, ...[...ids, ownId].map((id) => Buffer.from(id))];
@@ -117,13 +94,13 @@ async function eraseOne(node: TestNode, peers: readonly PeerView[], round: numbe
   return { marks: [...stored, Buffer.from(hash.toString('hex'))], unseen };
 }
 
-async function run(rounds: Rounds): Promise<Findings> {
-  const tally = new Tally();
-  const random = new Random(rounds.seed);
+async function run(rounds: Rounds): Promise<void> {
+  const { tally, random } = rounds;
   await inFastFolder(async (dir) => {
     const env = { DATA_DIR: dir, SNAPSHOT_EVERY: '100', ERASURE_QUOTA_PER_DAY: '10000000' };
     let node = await startTestNode(env);
-    const peers = await peersOf(node);
+    const peers: PeerView[] = [];
+    for (let i = 0; i < peersCount; i++) peers.push(await registerPeer(node, `p${i}`));
     const everErased: Buffer[] = [idStart, idEnd].map((text) => Buffer.from(text));
     for (const round of rounds) {
       const { marks, unseen } = await eraseOne(node, peers, round, random);
@@ -148,7 +125,6 @@ async function run(rounds: Rounds): Promise<Findings> {
     await node.close();
     for (const found of filesWith(dir, everErased)) tally.break(`in the end: ${found}`);
   });
-  return tally.findings();
 }
 
 export const erase: Fault = {

@@ -2,8 +2,9 @@
 import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { Random } from '../support/random.js';
 
-/** The rounds of a run: iterated, they count themselves, and end early where the run is interrupted. */
+/** The rounds of a run and what they find: iterated, they count themselves, and end early if the run is interrupted. */
 export class Rounds implements Iterable<number> {
   readonly wanted: number;
   /** The same seed draws the same faults. */
@@ -13,6 +14,8 @@ export class Rounds implements Iterable<number> {
    * runs on busy machines.
    */
   readonly strict: boolean;
+  readonly random: Random;
+  readonly tally = new Tally();
   readonly #advance: () => void;
   #done = 0;
   #ended = false;
@@ -21,6 +24,7 @@ export class Rounds implements Iterable<number> {
   constructor(wanted: number, seed: number, strict = false, advance: () => void = () => undefined) {
     this.wanted = wanted;
     this.seed = seed;
+    this.random = new Random(seed);
     this.strict = strict;
     this.#advance = advance;
   }
@@ -56,7 +60,7 @@ export interface Fault {
   readonly summary: string;
   /** Number of rounds in the long form. */
   readonly rounds: number;
-  run(rounds: Rounds): Promise<Findings>;
+  run(rounds: Rounds): Promise<void>;
 }
 
 /** Enough to see a fault by; the rest would only repeat it. */
@@ -65,6 +69,7 @@ const brokenMax = 20;
 /** Gathers what was found, each outcome under its name. */
 export class Tally {
   readonly #counts = new Map<string, number>();
+  readonly #notes: (readonly [name: string, text: string])[] = [];
   readonly #broken: string[] = [];
   #brokenCount = 0;
 
@@ -75,6 +80,10 @@ export class Tally {
   /** Keeps the greatest value. */
   most(name: string, value: number): void {
     this.#counts.set(name, Math.max(this.#counts.get(name) ?? value, value));
+  }
+
+  note(name: string, text: string): void {
+    this.#notes.push([name, text]);
   }
 
   break(what: string): void {
@@ -88,7 +97,7 @@ export class Tally {
   }
 
   findings(): Findings {
-    return { figures: [...this.#counts, ['broken rules', this.#brokenCount]], broken: this.#broken };
+    return { figures: [...this.#counts, ...this.#notes, ['broken rules', this.#brokenCount]], broken: this.#broken };
   }
 }
 

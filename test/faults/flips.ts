@@ -12,8 +12,8 @@ import { lastSeqOf } from '../../src/group/recovery/recovery.js';
 import { hashPassword, passwordFile } from '../../src/operator/dashboard/sessions/password.js';
 import { openLogReader } from '../../src/store/log/lmdb-log.js';
 import { reportOfDeath } from '../../src/workers/verify/verify-runner.js';
-import { Random } from '../support/random.js';
-import { type Fault, type Findings, inFastFolder, type Rounds, Tally } from './fault.js';
+import type { Random } from '../support/random.js';
+import { type Fault, inFastFolder, type Rounds } from './fault.js';
 import { contentOf, knownPassword, leaveLife, lifeSalt, recovered, snapshotsOf } from './life.js';
 
 const entry = fileURLToPath(new URL('./flip-process.js', import.meta.url));
@@ -160,9 +160,8 @@ function draw(random: Random, dir: string, files: readonly string[]): Damage {
   return { file, kind, at: random.below(size), bit: random.below(8), length: sector };
 }
 
-async function run(rounds: Rounds): Promise<Findings> {
-  const tally = new Tally();
-  const random = new Random(rounds.seed);
+async function run(rounds: Rounds): Promise<void> {
+  const { tally, random } = rounds;
   await inFastFolder(async (root) => {
     const dir = join(root, 'left');
     await leaveLife(dir);
@@ -200,9 +199,8 @@ async function run(rounds: Rounds): Promise<Findings> {
       reader.end();
     }
   });
-  const { figures, broken } = tally.findings();
   const uncheckable = [`${passwordFile} (a damaged hash could be another password's)`, 'heartbeat', 'log/lock.mdb'];
-  return { figures: [...figures, ['read, and not checkable', uncheckable.join(', ')]], broken };
+  tally.note('read, and not checkable', uncheckable.join(', '));
 }
 
 export const flips: Fault = {

@@ -10,7 +10,7 @@ import { cluster, eachFault, faultNames, tableFaults } from './cluster.js';
 import { commit } from './commit.js';
 import { disk } from './disk.js';
 import { erase } from './erase.js';
-import { type Fault, type Findings, Rounds } from './fault.js';
+import { type Fault, Rounds } from './fault.js';
 import { flips } from './flips.js';
 import { kill } from './kill.js';
 import { power } from './power.js';
@@ -19,20 +19,7 @@ import { stop } from './stop.js';
 import { stream } from './stream.js';
 import { takeover } from './takeover.js';
 
-const faults: readonly Fault[] = [
-  kill,
-  power,
-  stop,
-  commit,
-  disk,
-  flips,
-  takeover,
-  audit,
-  erase,
-  retire,
-  stream,
-  cluster,
-];
+const faults = [kill, power, stop, commit, disk, flips, takeover, audit, erase, retire, stream, cluster];
 
 const program = new Command('faults').description(
   'Faults on a real store and a real node; exit code 1 where a rule broke.',
@@ -44,7 +31,8 @@ function wholeNumber(text: string): number {
   return number;
 }
 
-function show(fault: Fault, rounds: Rounds, ms: number, { figures, broken }: Findings): void {
+function show(fault: Fault, rounds: Rounds, ms: number): void {
+  const { figures, broken } = rounds.tally.findings();
   const rows = [
     ['fault', fault.name],
     ['rounds', rounds.done < rounds.wanted ? `${rounds.done} of ${rounds.wanted}` : String(rounds.done)],
@@ -54,6 +42,7 @@ function show(fault: Fault, rounds: Rounds, ms: number, { figures, broken }: Fin
   ];
   process.stdout.write(`${alignColumns(rows)}\n`);
   for (const what of broken) process.stdout.write(`BROKEN ${what}\n`);
+  if (broken.length > 0) process.exitCode = 1;
 }
 
 interface Options {
@@ -91,10 +80,9 @@ for (const fault of faults) {
     // The table is shown for what was done so far. The signal may come twice: from the terminal, and sent on by what
     // started this.
     for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => rounds.end());
-    const found = await run(rounds);
+    await run(rounds);
     progress.stop();
-    show(fault, rounds, performance.now() - started, found);
-    if (found.broken.length > 0) process.exitCode = 1;
+    show(fault, rounds, performance.now() - started);
   });
 }
 

@@ -3,10 +3,9 @@ import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { OwnerLostError } from '../../src/group/ports/storage.js';
-import { acquireFolder } from '../../src/store/ownership/owner.js';
+import { acquireFolder, FolderOwnedError } from '../../src/store/ownership/owner.js';
 import { deadProcess } from '../store/dead-process.js';
 import { batchOf } from '../store/log-contract.js';
-import type { RacerAnswer, RacerTask } from './racer-process.js';
 
 export interface Written {
   readonly acknowledged: readonly number[];
@@ -24,14 +23,18 @@ export interface Owner {
   leave(): Promise<void>;
 }
 
-/**
- * Acquires a folder; to it every owner is one that died. Rejects with `FolderOwnedError`, or resolves to null, where
- * another one wins.
- */
+/** Acquires a folder; to it every owner is one that died. Resolves to null where another one wins. */
 export type Acquire = (dir: string) => Promise<Owner | null>;
 
-export const acquireHere: Acquire = async (dir) => {
-  const owner = await acquireFolder(dir, deadProcess());
+const isOwnerLost = (error: unknown): boolean => error instanceof OwnerLostError;
+
+/** `isFenced`: whether a failed append only shows that another owner was there. */
+export async function acquireHere(dir: string, isFenced = isOwnerLost): Promise<Owner | null> {
+  const owner = await acquireFolder(dir, deadProcess()).catch((error: unknown) => {
+    if (error instanceof FolderOwnedError) return null;
+    throw error;
+  });
+  if (owner === null) return null;
   return {
     epoch: owner.epoch,
     async write(from, count) {
@@ -40,7 +43,7 @@ export const acquireHere: Acquire = async (dir) => {
         try {
           await owner.append(batchOf(seq), []);
         } catch (error) {
-          if (error instanceof OwnerLostError) return { acknowledged, fenced: true };
+          if (isFenced(error)) return { acknowledged, fenced: true };
           throw error;
         }
         acknowledged.push(seq);
@@ -50,9 +53,13 @@ export const acquireHere: Acquire = async (dir) => {
     seqsFrom: async (from) => owner.from(from, 1_000, 1e9).map(({ firstSeq }) => firstSeq),
     leave: () => owner.abandon(),
   };
-};
+}
 
 const entry = fileURLToPath(new URL('./racer-process.js', import.meta.url));
+
+/** A call of a process with its arguments, and the answer. */
+export type RacerCall = readonly [name: 'acquire' | 'write' | 'seqsFrom' | 'leave', ...args: (string | number)[]];
+export type RacerAnswer = { readonly value: unknown } | { readonly failed: string };
 
 /** Processes that acquire folders; one that is done with a folder is there for the next. */
 export class RacerProcesses {
@@ -61,17 +68,17 @@ export class RacerProcesses {
 
   readonly acquire: Acquire = async (dir) => {
     const child = this.#idle.pop() ?? this.#start();
-    const acquired = await this.#ask(child, { type: 'acquire', dir }, 'acquired');
-    if (acquired.epoch === null) {
+    const epoch = (await this.#ask(child, ['acquire', dir])) as number | null;
+    if (epoch === null) {
       this.#idle.push(child);
       return null;
     }
     return {
-      epoch: acquired.epoch,
-      write: (from, count) => this.#ask(child, { type: 'write', from, count }, 'written'),
-      seqsFrom: async (from) => (await this.#ask(child, { type: 'read', from }, 'found')).seqs,
+      epoch,
+      write: async (from, count) => (await this.#ask(child, ['write', from, count])) as Written,
+      seqsFrom: async (from) => (await this.#ask(child, ['seqsFrom', from])) as number[],
       leave: async () => {
-        await this.#ask(child, { type: 'leave' }, 'left');
+        await this.#ask(child, ['leave']);
         this.#idle.push(child);
       },
     };
@@ -87,22 +94,18 @@ export class RacerProcesses {
     return child;
   }
 
-  async #ask<T extends RacerAnswer['type']>(
-    child: ChildProcess,
-    task: RacerTask,
-    wanted: T,
-  ): Promise<Extract<RacerAnswer, { type: T }>> {
+  async #ask(child: ChildProcess, call: RacerCall): Promise<unknown> {
     const answered = new AbortController();
     const { signal } = answered;
     const ended = once(child, 'exit', { signal }).then(([code, by]) => {
       throw new Error(`a racer ended with ${by ?? code}`);
     });
     const answer = once(child, 'message', { signal });
-    child.send(task);
+    child.send(call);
     const [found] = (await Promise.race([answer, ended])) as [RacerAnswer];
     ended.catch(() => undefined);
     answered.abort();
-    if (found.type === wanted) return found as Extract<RacerAnswer, { type: T }>;
-    throw new Error(found.type === 'failed' ? found.said : `a racer answered ${found.type}`);
+    if ('failed' in found) throw new Error(found.failed);
+    return found.value;
   }
 }

@@ -19,18 +19,16 @@ import { acquireFolder } from '../../src/store/ownership/owner.js';
 import { verifyInChild } from '../../src/workers/verify/verify-runner.js';
 import { closing } from '../support/closing.js';
 import { subjectKeyOf, subjectOf } from '../support/given.js';
-import { type NodeProcess, startProcess } from '../support/process.js';
-import { Random } from '../support/random.js';
-import { type Fault, type Findings, inFastFolder, type Rounds, Tally } from './fault.js';
-import { eventOf, isAnswered, missing, type Peer, post, register } from './kill.js';
+import { startProcess } from '../support/process.js';
+import { type Fault, inFastFolder, type Rounds, type Tally } from './fault.js';
 import { lifeSalt, recovered } from './life.js';
+import { missing, type Peer, register, Writers } from './writers.js';
 
 const dayMs = 86_400_000;
 const batches = 600;
 const batchEvents = 40;
 const players = 300;
 const peers = 3;
-const connections = 4;
 const killWithinMs = 1_200;
 /** Lives behind the last kill, each twice as long as the one before: far more than the old events take to leave. */
 const endLivesMax = 7;
@@ -138,21 +136,16 @@ class Leaving {
   }
 
   /** A node on it, under writers, until `lived` resolves; answers whether all old ones have left then. */
-  async live(
-    place: string,
-    lived: (node: NodeProcess, acknowledged: () => number) => Promise<unknown>,
-  ): Promise<boolean> {
+  async live(place: string, lived: (writers: Writers) => Promise<unknown>): Promise<boolean> {
     const node = await startProcess(this.#env);
     try {
       this.#peer ??= await register(node.url);
-      const peer = this.#peer;
-      const names = Array.from({ length: connections }, (_, i) => `new-${place.replaceAll(' ', '-')}-${i}`);
-      const writers = names.map((name) => write(node.url, peer, name, this.#acknowledged));
-      const before = this.#acknowledged.length;
-      await lived(node, () => this.#acknowledged.length - before);
+      const writers = new Writers(node, this.#peer, `new-${place.replaceAll(' ', '-')}`, { connections: () => 4 });
+      await lived(writers);
       const ended = await node.kill('SIGKILL');
       if (ended !== 'SIGKILL') this.#tally.break(`${place}: the node ended by itself with ${ended}`);
-      await Promise.all(writers);
+      await writers.ended;
+      this.#acknowledged.push(...writers.events);
     } finally {
       node.child.kill('SIGKILL');
       await node.ended;
@@ -169,8 +162,8 @@ class Leaving {
   async end(): Promise<boolean> {
     for (let life = 0; life < endLivesMax; life++) {
       const place = `the end ${life}`;
-      const isDone = await this.live(place, async (node, acknowledged) => {
-        if (!(await isAnswered(acknowledged, node))) this.#tally.break(`${place}: nothing was acknowledged`);
+      const isDone = await this.live(place, async (writers) => {
+        if (!(await writers.isAnswered())) this.#tally.break(`${place}: nothing was acknowledged`);
         await delay(killWithinMs * 2 ** life);
       });
       if (isDone) return true;
@@ -201,9 +194,8 @@ class Leaving {
   }
 }
 
-async function run(rounds: Rounds): Promise<Findings> {
-  const tally = new Tally();
-  const random = new Random(rounds.seed);
+async function run(rounds: Rounds): Promise<void> {
+  const { tally, random } = rounds;
   await inFastFolder(async (root) => {
     const pristine = join(root, 'pristine');
     await fillOld(pristine);
@@ -224,21 +216,6 @@ async function run(rounds: Rounds): Promise<Findings> {
   });
   for (const name of ['retention runs intact', 'acknowledged events']) tally.need(name);
   if (rounds.strict) tally.need('kills during a retention run');
-  return tally.findings();
-}
-
-/** One connection: writes on and on until the node dies; adds to `acknowledged` what was. */
-async function write(url: string, peer: Peer, name: string, acknowledged: string[]): Promise<void> {
-  for (let i = 0; ; i++) {
-    const id = `${name}-${i}`;
-    try {
-      const response = await post(url, '/api/v1/events', peer, eventOf(peer, id, `new player ${i % 7}`));
-      if (response.status === 201) acknowledged.push(id);
-      await response.arrayBuffer();
-    } catch {
-      return;
-    }
-  }
 }
 
 export const retire: Fault = {

@@ -8,11 +8,11 @@ import { rmSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
 import { limits } from '../../src/limits.js';
 import { startProcess, temporaryFolder } from '../support/process.js';
-import { Random } from '../support/random.js';
+import type { Random } from '../support/random.js';
 import { differences, type PublishedValues, StreamReader } from '../support/stream-reader.js';
 import { ClientReader } from './client-reader.js';
-import { type Fault, type Findings, type Rounds, Tally } from './fault.js';
-import { eventOf, type Peer, post, register } from './kill.js';
+import type { Fault, Rounds } from './fault.js';
+import { eventOf, type Peer, register, remove, send } from './writers.js';
 
 const readers = 4;
 const peers = 3;
@@ -82,18 +82,10 @@ async function write(url: string, members: readonly Peer[], round: number, rando
         event_type: random.pick(types),
         timestamp: new Date().toISOString(),
       }));
-      const response = await post(url, '/api/v1/events/batch', peer, { events });
-      const body = (await response.json()) as { accepted?: number };
-      written += body.accepted ?? 0;
-      const headers = { 'x-peer-api-key': peer.api_key };
+      written += (await send(url, peer, events)).filter(({ status }) => status === 201).length;
       const dice = random.below(40);
-      if (dice === 0) {
-        const path = `/api/v1/subjects/${hashOf(random.below(players))}`;
-        await (await fetch(url + path, { method: 'DELETE', headers })).arrayBuffer();
-      } else if (dice < 6) {
-        const path = `/api/v1/events/r${round}-${n + random.below(batchEvents)}`;
-        await (await fetch(url + path, { method: 'DELETE', headers })).arrayBuffer();
-      }
+      if (dice === 0) await remove(url, `subjects/${hashOf(random.below(players))}`, peer);
+      else if (dice < 6) await remove(url, `events/r${round}-${n + random.below(batchEvents)}`, peer);
     }
   } catch {
     // The node is dead.
@@ -123,9 +115,8 @@ async function settled(url: string, key: string, tableOf: TableOf): Promise<Comp
   }
 }
 
-async function run(rounds: Rounds): Promise<Findings> {
-  const tally = new Tally();
-  const random = new Random(rounds.seed);
+async function run(rounds: Rounds): Promise<void> {
+  const { tally, random } = rounds;
   const dir = temporaryFolder();
   const env = {
     DATA_DIR: dir,
@@ -192,7 +183,6 @@ async function run(rounds: Rounds): Promise<Findings> {
     await node.ended;
     rmSync(dir, { recursive: true, force: true });
   }
-  return tally.findings();
 }
 
 export const stream: Fault = {

@@ -7,6 +7,7 @@ import { keyOf } from '../../src/core/tables/event-columns.js';
 import type { Outcome, Refusal } from '../../src/errors.js';
 import type { Resolve } from '../../src/group/actor/turn.js';
 import type { EventSubmission, PeerView } from '../../src/group/api.js';
+import type { Group } from '../../src/group/group.js';
 import type { AuditTrail } from './audit-trail.js';
 import { Difference, same } from './difference.js';
 import type { Ledger } from './ledger.js';
@@ -53,6 +54,33 @@ type Asked<K extends Step['do']> = Extract<Step, { do: K }>;
 /** The operator's note on an entry of the allow list; an erasure removes it as well. */
 const noteOf = (player: number): string => `note on player number ${player}.`;
 
+/** Changes of the operator whose answer says no more than whether they were granted; null for any other step. */
+function askOperator(step: Step, group: Group, now: number): (() => Promise<Outcome<unknown>>) | null {
+  const by = 'operator';
+  switch (step.do) {
+    case 'status':
+      return () => group.changePeer('peer_status', peerId(step.peer), { status: step.status }, by);
+    case 'rotate':
+      return () => group.rotateKey(peerId(step.peer), step.overlapMs, by);
+    case 'pre_trust':
+      return () => group.preTrust(step.change, peerId(step.peer), by);
+    case 'relate':
+      return () => group.relatePeers(step.relation, peerId(step.peer), peerId(step.other), by);
+    case 'origin':
+      return () => group.changeOrigin(step.change, originName(step.origin), by);
+    case 'decide':
+      return () => group.decideDispute(step.decision, disputeId(step.dispute), step.peers.map(peerId), by);
+    case 'allow':
+      return () => group.allowPlayer(subject(step.player), now + step.aheadMs, noteOf(step.player), by);
+    case 'disallow':
+      return () => group.disallowPlayer(subject(step.player), by);
+    case 'refuse':
+      return () => group.refuseErasure(subject(step.player), `no, player-${step.player}`, by);
+    default:
+      return null;
+  }
+}
+
 export class Calls {
   readonly #deps: CallDeps;
   /** The present caller, to whom all commands belong that are offered to the actor now. */
@@ -67,77 +95,17 @@ export class Calls {
   }
 
   take(step: Step): void {
-    switch (step.do) {
-      case 'submit':
-        this.#submit(step);
-        break;
-      case 'register':
-        this.#register(step);
-        break;
-      case 'withdraw':
-        this.#withdraw(step);
-        break;
-      case 'erase':
-        this.#erase(step);
-        break;
-      case 'status':
-        this.#plain(step, () =>
-          this.#group.changePeer('peer_status', peerId(step.peer), { status: step.status }, 'operator'),
-        );
-        break;
-      case 'rotate':
-        this.#plain(step, () => this.#group.rotateKey(peerId(step.peer), step.overlapMs, 'operator'));
-        break;
-      case 'pre_trust':
-        this.#plain(step, () => this.#group.preTrust(step.change, peerId(step.peer), 'operator'));
-        break;
-      case 'relate':
-        this.#plain(step, () =>
-          this.#group.relatePeers(step.relation, peerId(step.peer), peerId(step.other), 'operator'),
-        );
-        break;
-      case 'origin':
-        this.#plain(step, () => this.#group.changeOrigin(step.change, originName(step.origin), 'operator'));
-        break;
-      case 'dispute':
-        this.#dispute(step);
-        break;
-      case 'decide':
-        this.#plain(step, () =>
-          this.#group.decideDispute(step.decision, disputeId(step.dispute), step.peers.map(peerId), 'operator'),
-        );
-        break;
-      case 'allow':
-        this.#plain(step, () =>
-          this.#group.allowPlayer(
-            subject(step.player),
-            this.#deps.world.now() + step.aheadMs,
-            noteOf(step.player),
-            'operator',
-          ),
-        );
-        break;
-      case 'disallow':
-        this.#plain(step, () => this.#group.disallowPlayer(subject(step.player), 'operator'));
-        break;
-      case 'refuse':
-        this.#plain(step, () =>
-          this.#group.refuseErasure(subject(step.player), `no, player-${step.player}`, 'operator'),
-        );
-        break;
-      case 'read':
-        this.read(hex(subject(step.player)));
-        break;
-      case 'list':
-        this.#list(step, null);
-        break;
-      case 'peers':
-        this.peers();
-        break;
-      case 'audit':
-        this.#audit(step);
-        break;
-    }
+    const asked = askOperator(step, this.#group, this.#deps.world.now());
+    if (asked !== null) this.#plain(step, asked);
+    else if (step.do === 'submit') this.#submit(step);
+    else if (step.do === 'register') this.#register(step);
+    else if (step.do === 'withdraw') this.#withdraw(step);
+    else if (step.do === 'erase') this.#erase(step);
+    else if (step.do === 'dispute') this.#dispute(step);
+    else if (step.do === 'read') this.read(hex(subject(step.player)));
+    else if (step.do === 'list') this.#list(step, null);
+    else if (step.do === 'peers') this.peers();
+    else if (step.do === 'audit') this.#audit(step);
   }
 
   get #group() {
@@ -406,7 +374,7 @@ export class Calls {
     const durable = ledger.durableAudit;
     const isTail = step.limit % 2 === 1;
     // The tail is that of what is in memory; what is not durable of it is left out.
-    const from = isTail ? Math.max(0, ledger.oracle.facts.audited.length - step.limit) : 0;
+    const from = isTail ? Math.max(0, ledger.oracle.facts.of('audited').length - step.limit) : 0;
     const expected = durable.slice(from, from + step.limit);
     const ask = () => (isTail ? this.#group.auditTail(step.limit) : this.#group.audit(0, step.limit));
     this.#ask(JSON.stringify(step), ask, (answer) => {

@@ -138,7 +138,7 @@ export function checkErased(oracle: Oracle, disk: Disk): number {
   }
   const gone = [...oracle.facts.events.values()].filter((event) => !oracle.isLive(event)).slice(-40);
   for (const { id } of gone) if (stored.includes(id)) throw new Difference('erased', `event ${id} is still stored`);
-  const disputes = oracle.facts.disputes.filter((dispute) => !oracle.lifeOf(dispute.subject).includes(dispute));
+  const disputes = oracle.facts.of('dispute').filter((dispute) => !oracle.lifeOf(dispute.subject).includes(dispute));
   for (const { text } of disputes) {
     if (stored.includes(text)) throw new Difference('erased', `"${text}" is still stored`);
   }

@@ -253,7 +253,7 @@ export function decideFollows(
   const others = all.filter(({ peer, sender }) => {
     if (sender === event.peer || (origin !== undefined && oracle.carrier(peer)?.origin === origin)) return false;
     if (oracle.statusOf(sender) === 'revoked' || voided.has(sender)) return false;
-    return oracle.facts.weights.length === 0 || oracle.weightsOf(peer).tau > k.openGate;
+    return oracle.facts.of('weights').length === 0 || oracle.weightsOf(peer).tau > k.openGate;
   });
   const stand = others.map(({ lowering, measure, error, sender }) => {
     const sums = kind === 'measures' ? [measure] : [lowering, measure];

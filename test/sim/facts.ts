@@ -208,36 +208,17 @@ export class Facts {
   readonly events = new Map<string, EventFact>();
   readonly withdrawals = new Map<string, WithdrawalFact>();
   readonly bySubject = new Map<string, SubjectFact[]>();
-  readonly erasures: ErasureFact[] = [];
-  readonly peers: PeerFact[] = [];
-  readonly statuses: StatusFact[] = [];
-  readonly keys: KeyFact[] = [];
-  readonly preTrusts: PreTrustFact[] = [];
-  readonly relations: RelationFact[] = [];
-  readonly scales: ScaleFact[] = [];
-  readonly weights: WeightsFact[] = [];
-  readonly audited: AuditedFact[] = [];
-  readonly origins: OriginFact[] = [];
-  readonly carriers: CarrierFact[] = [];
-  readonly disputes: DisputeFact[] = [];
-  readonly #columns: { readonly [kind in Fact['kind']]?: Fact[] } = {
-    erasure: this.erasures,
-    peer: this.peers,
-    status: this.statuses,
-    key: this.keys,
-    pre_trust: this.preTrusts,
-    relation: this.relations,
-    scale: this.scales,
-    weights: this.weights,
-    audited: this.audited,
-    origin: this.origins,
-    carrier: this.carriers,
-    dispute: this.disputes,
-  };
+  readonly #byKind = new Map<Fact['kind'], Fact[]>();
+
+  /** Returns the facts of one kind, in order. */
+  of<K extends Fact['kind']>(kind: K): readonly Extract<Fact, { kind: K }>[] {
+    return (this.#byKind.get(kind) ?? []) as Extract<Fact, { kind: K }>[];
+  }
 
   /** How many numbers are given out; so the next one. */
   get numbers(): number {
-    return this.peers.length + new Set(this.origins.map(({ name }) => name)).size + this.carriers.length;
+    const origins = new Set(this.of('origin').map(({ name }) => name));
+    return this.of('peer').length + origins.size + this.of('carrier').length;
   }
 
   add(fact: Fact): void {
@@ -258,10 +239,19 @@ export class Facts {
 
   #listsOf(fact: Fact): Fact[][] {
     const subject = subjectOf(fact);
-    if (subject !== null && !this.bySubject.has(subject)) this.bySubject.set(subject, []);
-    const lists = [this.all, this.#columns[fact.kind], subject === null ? undefined : this.bySubject.get(subject)];
-    return lists.filter((list) => list !== undefined) as Fact[][];
+    return [
+      this.all,
+      listAt<Fact>(this.#byKind, fact.kind),
+      ...(subject === null ? [] : [listAt<Fact>(this.bySubject as Map<string, Fact[]>, subject)]),
+    ];
   }
+}
+
+/** The list of a key, which is made where there is none. */
+function listAt<T>(lists: Map<string, T[]>, key: string): T[] {
+  const list = lists.get(key) ?? [];
+  lists.set(key, list);
+  return list;
 }
 
 function subjectOf(fact: Fact): string | null {

@@ -1,7 +1,7 @@
 /** Simulated lives of a group that were never lived before. The run of all tests shows the seed: it repeats them. */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { simulate } from './simulate.js';
+import { simulate } from './lives.js';
 
 const operations = 50_000;
 const seed = 1_000_000 + (Date.now() % 1_000_000_000);

@@ -74,7 +74,7 @@ export class Ledger {
 
   /** Entries of the audit log that are durable. */
   get durableAudit(): readonly AuditedFact[] {
-    return this.oracle.facts.audited.slice(0, this.#staged?.audited);
+    return this.oracle.facts.of('audited').slice(0, this.#staged?.audited);
   }
 
   /**
@@ -86,7 +86,7 @@ export class Ledger {
     { redacted, retired, revokedSeq }: HeldAgainst,
   ): void {
     const { facts } = this.oracle;
-    const staged = { from: facts.all.length, audited: facts.audited.length, lastSeq, tokens: new Set<Resolve>() };
+    const staged = { from: facts.all.length, audited: facts.of('audited').length, lastSeq, tokens: new Set<Resolve>() };
     const seenBy = (token: Resolve): Seen => ({
       repeats: (id) => accepted.get(id)?.repeats === true,
       follows: (event) =>
@@ -127,7 +127,7 @@ export class Ledger {
         if (fact.kind === 'event')
           same('follows', `event ${fact.id}`, accepted.get(fact.id)?.follows === true, fact.follows === true);
       }
-      if (command.type === 'erase') this.#audited.set(token, facts.audited.at(-1)!);
+      if (command.type === 'erase') this.#audited.set(token, facts.of('audited').at(-1)!);
       if (command.type === 'chains') this.#listed.set(token, this.#listing(hex(command.subject)));
     }
     // A note on a shared erasure is a record of its own; every other audited fact is part of one.

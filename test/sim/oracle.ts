@@ -95,7 +95,7 @@ export class Oracle {
   // State.
 
   scalesOf(kind: EvidenceKind): readonly ScaleFact[] {
-    return this.facts.scales.filter(({ of }) => of === kind);
+    return this.facts.of('scale').filter(({ of }) => of === kind);
   }
 
   scaleOf(kind: EvidenceKind): ScaleFact {
@@ -107,24 +107,24 @@ export class Oracle {
   }
 
   statusOf(peer: number): PeerStatus {
-    return this.facts.statuses.findLast((fact) => fact.peer === peer)?.status ?? 'active';
+    return this.facts.of('status').findLast((fact) => fact.peer === peer)?.status ?? 'active';
   }
 
   peerOf(peerId: string): number {
-    return this.facts.peers.find((peer) => peer.peerId === peerId)?.number ?? -1;
+    return this.facts.of('peer').find((peer) => peer.peerId === peerId)?.number ?? -1;
   }
 
   peer(number: number): PeerFact {
-    return this.facts.peers.find((peer) => peer.number === number)!;
+    return this.facts.of('peer').find((peer) => peer.number === number)!;
   }
 
   /** The newest of what happened to an origin; undefined for one that never was declared. */
   origin(name: string): OriginFact | undefined {
-    return this.facts.origins.findLast((origin) => origin.name === name);
+    return this.facts.of('origin').findLast((origin) => origin.name === name);
   }
 
   carrier(number: number): CarrierFact | undefined {
-    return this.facts.carriers.find((carrier) => carrier.number === number);
+    return this.facts.of('carrier').find((carrier) => carrier.number === number);
   }
 
   /** Disputes about a subject since it was erased last, each with its newest decision. */
@@ -164,7 +164,7 @@ export class Oracle {
 
   /** The set in force, without those that were revoked since. */
   get preTrusted(): readonly number[] {
-    return (this.facts.preTrusts.at(-1)?.peers ?? []).filter((peer) => this.statusOf(peer) !== 'revoked');
+    return (this.facts.of('pre_trust').at(-1)?.peers ?? []).filter((peer) => this.statusOf(peer) !== 'revoked');
   }
 
   /** Facts about a subject since it was erased last; empty: nothing is known of it. */
@@ -211,7 +211,8 @@ export class Oracle {
 
   /** How often a peer asked for the erasure of a player whom others had reported. */
   sharedErasuresOf(actor: string): number {
-    return this.facts.audited.filter((fact) => fact.action === 'shared_erasure_asked' && fact.actor === actor).length;
+    return this.facts.of('audited').filter((fact) => fact.action === 'shared_erasure_asked' && fact.actor === actor)
+      .length;
   }
 
   /** True if an event or an entry of the allow list names a subject since it was erased. */
@@ -249,8 +250,8 @@ export class Oracle {
 
   /** The number of the peer that a key belongs to: the newest key, and the one before it while its time runs. */
   peerOfKey(keyDigest: string, now: number): number {
-    for (const { number: peer, keyDigest: first } of this.facts.peers) {
-      const rotations = this.facts.keys.filter((key) => key.peer === peer);
+    for (const { number: peer, keyDigest: first } of this.facts.of('peer')) {
+      const rotations = this.facts.of('key').filter((key) => key.peer === peer);
       const keys = [first, ...rotations.map((key) => key.keyDigest)];
       if (keys.at(-1) === keyDigest) return peer;
       const leftMs = (rotations.at(-1)?.oldUntil ?? 0) - now;
@@ -279,19 +280,17 @@ export class Oracle {
         return { ok: true };
       case 'setting':
         return this.#setting(command, now);
-      case 'purge_peers':
-        throw new Error('the simulation purges nobody');
       case 'origin':
         return this.#changeOrigin(command, now);
       case 'open_dispute':
         return this.#dispute(command, now, seen);
       case 'decide_dispute':
         return this.#decideDispute(command, now, seen);
+      case 'purge_peers':
       case 'export_subject':
-        throw new Error('the simulation exports nobody');
       case 'public_key':
       case 'note':
-        throw new Error('the simulation signs and notes nothing');
+        throw new Error(`the simulation asks for no ${command.type}`);
       case 'allow':
         return this.#allow(command, now);
       case 'disallow':
@@ -367,7 +366,7 @@ export class Oracle {
   }
 
   #carry(peer: number, origin: number): number {
-    const known = this.facts.carriers.find((carrier) => carrier.peer === peer && carrier.origin === origin);
+    const known = this.facts.of('carrier').find((carrier) => carrier.peer === peer && carrier.origin === origin);
     if (known !== undefined) return known.number;
     const number = this.facts.numbers;
     this.facts.add({ kind: 'carrier', number, peer, origin });
@@ -434,7 +433,7 @@ export class Oracle {
   #register(command: Extract<Command, { type: 'register' }>, now: number): Expected {
     const sent = new Set([...this.facts.events.values()].map(({ peer }) => peer));
     const isTaken = ({ number }: PeerFact) => this.statusOf(number) !== 'revoked' || sent.has(number);
-    const taken = this.facts.peers.filter(isTaken).length;
+    const taken = this.facts.of('peer').filter(isTaken).length;
     if (taken >= this.rules.peersMax + (command.byOperator ? 16 : 0)) return no('overloaded');
     const { peerId, peerName, gameIds, keyDigest, by } = command;
     const number = this.facts.numbers;
@@ -515,7 +514,7 @@ export class Oracle {
       ({ dispute, decision }) => dispute.caller === caller && (decision?.status ?? 'open') === 'open',
     );
     if (open !== undefined) return { ...no('duplicate_dispute'), details: { dispute_id: open.dispute.id } };
-    const recent = this.facts.disputes.filter(({ at }) => at > now - dayMs && at <= now);
+    const recent = this.facts.of('dispute').filter(({ at }) => at > now - dayMs && at <= now);
     const { length: used } = recent.filter((dispute) => dispute.caller === caller);
     const counted = this.#countedFor(caller, recent, now);
     // A peer may always ask for an equal share of what the group may ask.
@@ -541,7 +540,7 @@ export class Oracle {
 
   #decideDispute(command: Extract<Command, { type: 'decide_dispute' }>, now: number, seen: Seen): Expected {
     const { decision, disputeId, peerIds, by } = command;
-    const dispute = this.facts.disputes.find(({ id }) => id === disputeId);
+    const dispute = this.facts.of('dispute').find(({ id }) => id === disputeId);
     const held = dispute && this.disputesOf(dispute.subject).find((one) => one.dispute === dispute);
     if (dispute === undefined || held === undefined) return no('dispute_not_found');
     const isOpen = (held.decision?.status ?? 'open') === 'open';
@@ -574,7 +573,7 @@ export class Oracle {
 
   /** The newest declaration about each pair of peers. */
   get relations(): readonly RelationFact[] {
-    const newest = new Map(this.facts.relations.map((fact) => [`${fact.first} ${fact.second}`, fact]));
+    const newest = new Map(this.facts.of('relation').map((fact) => [`${fact.first} ${fact.second}`, fact]));
     return [...newest.values()].sort((p, q) => p.first - q.first || p.second - q.second);
   }
 
@@ -596,7 +595,7 @@ export class Oracle {
     if (peers.some((peer) => peer < 0)) return no('unknown_peer');
     if (peers.some((peer) => this.statusOf(peer) === 'revoked')) return no('peer_not_active');
     const configured = peerIds.join(',');
-    const last = this.facts.preTrusts.findLast((fact) => fact.configured !== null)?.configured ?? null;
+    const last = this.facts.of('pre_trust').findLast((fact) => fact.configured !== null)?.configured ?? null;
     if (configured === last) return { ok: true };
     this.facts.add({ kind: 'pre_trust', peers, configured });
     this.#audit('pre_trust_set', 'configuration', configured, now);
@@ -656,7 +655,9 @@ export class Oracle {
     // An entry of the allow list needs no events, and goes as well.
     const isNamed = byOperator && this.lifeOf(subject).some((fact) => fact.kind === 'allow');
     if (!this.knows(subject) && !isNamed) return no('subject_not_found');
-    const recent = this.facts.erasures.filter((fact) => fact.caller !== -2 && fact.at > now - dayMs && fact.at <= now);
+    const recent = this.facts
+      .of('erasure')
+      .filter((fact) => fact.caller !== -2 && fact.at > now - dayMs && fact.at <= now);
     const used = recent.filter((fact) => fact.caller === caller);
     const { erasureQuotaPerDay: quota, erasureMode } = this.rules;
     if (!byOperator && used.length >= quota) {
@@ -682,7 +683,7 @@ export class Oracle {
    * them.
    */
   #publish(computed: Extract<Command, { type: 'publish_weights' }>['weights'], now: number): Expected {
-    const last = this.facts.weights.at(-1);
+    const last = this.facts.of('weights').at(-1);
     const isOld = now - (last?.computedAt ?? 0) >= 3_600_000 && computed.based_on_seq > (last?.basedOnSeq ?? 0);
     const flat = { ...computed, ...computed.measures };
     const moved = Array.from(flat.witness).some((witness, peer) => {
@@ -701,7 +702,7 @@ export class Oracle {
 
   /** The weights that a reader must see of a peer: the last published ones, or those of a newcomer. */
   weightsOf(peer: number): PeerWeights {
-    const last = this.facts.weights.at(-1);
+    const last = this.facts.of('weights').at(-1);
     if (last !== undefined && peer < last.tau.length) {
       const known = columns.map((name) => [name, last[name][peer]!]);
       return { ...(Object.fromEntries(known) as Columns<number>), witness: last.witness[peer]! };
@@ -713,7 +714,7 @@ export class Oracle {
 
   /** The share of bad players that reads take. */
   get prevalence(): number {
-    return this.facts.weights.at(-1)?.pi ?? 0.04;
+    return this.facts.of('weights').at(-1)?.pi ?? 0.04;
   }
 
   #audit(action: string, actor: string, target: string | null, at: number): void {

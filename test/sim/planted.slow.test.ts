@@ -24,9 +24,9 @@ import { limits } from '../../src/limits.js';
 import { EtcdLog } from '../../src/store/etcd/etcd-log.js';
 import { ModelClient } from './cluster/etcd-model.js';
 import { type LifeOptions, live } from './cluster/life.js';
+import { operationsPerSeed, simulate } from './lives.js';
 import { type Plant, run } from './run.js';
 import { shorten } from './shorten.js';
-import { operationsPerSeed, simulate } from './simulate.js';
 import { drawPlan, type Step } from './steps.js';
 
 const operations = 1_500;
@@ -55,6 +55,17 @@ function everywhere<T extends object, K extends keyof T>(
       return () => {
         prototype[name] = original;
       };
+    },
+  };
+}
+
+/** Other values of constants of the service. */
+function changed<T extends object>(constants: T, values: { readonly [K in keyof T]?: number }): Plant {
+  return {
+    begin: () => {
+      const before = { ...constants };
+      Object.assign(constants, values);
+      return () => void Object.assign(constants, before);
     },
   };
 }
@@ -160,13 +171,7 @@ test('weights that are published again though the evidence moved on are found', 
 });
 
 test('a number of the fit of weights that is off by a hundredth is found', async () => {
-  const { badSharePrior } = trustConstants;
-  const plant: Plant = {
-    begin: () => {
-      Object.assign(trustConstants, { badSharePrior: badSharePrior * 1.01 });
-      return () => void Object.assign(trustConstants, { badSharePrior });
-    },
-  };
+  const plant = changed(trustConstants, { badSharePrior: trustConstants.badSharePrior * 1.01 });
   await mustBeFound(plant, ['weights']);
 });
 
@@ -238,13 +243,7 @@ async function mustBeFoundInCluster(
 }
 
 test('a lease that a node trusts for half a second too long is found', async () => {
-  const { leaseMarginMs } = limits;
-  const plant: Plant = {
-    begin: () => {
-      Object.assign(limits, { leaseMarginMs: -500 });
-      return () => void Object.assign(limits, { leaseMarginMs });
-    },
-  };
+  const plant = changed(limits, { leaseMarginMs: -500 });
   await mustBeFoundInCluster(plant, ['lease'], { only: ['cut'] });
 });
 

@@ -33,7 +33,7 @@ export function compareTrust(
     isAllowed ? [true, true] : [undefined, undefined],
   );
   const { halfLifeDays, banHalfLifeDays, weightsBasedOnSeq } = explained;
-  const basedOn = oracle.facts.weights.at(-1)?.basedOnSeq ?? 0;
+  const basedOn = oracle.facts.of('weights').at(-1)?.basedOnSeq ?? 0;
   same('score', 'half-lives of a read', { claims: halfLifeDays, measures: banHalfLifeDays }, oracle.halfLives);
   same('weights', 'record that the weights of a read are based on', weightsBasedOnSeq, basedOn);
   if (expected.error === null) return false;
@@ -67,9 +67,9 @@ export function comparePeers(group: GroupApi, oracle: Oracle, now: number): void
     eventCounts.set(peer, (eventCounts.get(peer) ?? 0) + 1);
     lastHours.set(peer, Math.floor(receivedAt / 3_600_000) * 3_600_000);
   }
-  const views = group.peers(0, facts.peers.length + 1);
-  same('peers', 'number of peers', views.length, facts.peers.length);
-  for (const [place, { number: index, peerId, peerName, gameIds, at, keyDigest }] of facts.peers.entries()) {
+  const views = group.peers(0, facts.of('peer').length + 1);
+  same('peers', 'number of peers', views.length, facts.of('peer').length);
+  for (const [place, { number: index, peerId, peerName, gameIds, at, keyDigest }] of facts.of('peer').entries()) {
     const { tau, a, b, m, finds, weight, ...found } = views[place]!;
     const weights = oracle.weightsOf(index);
     const { tau: gate, measured } = weights;
@@ -90,7 +90,7 @@ export function comparePeers(group: GroupApi, oracle: Oracle, now: number): void
       eventCount: eventCounts.get(index) ?? 0,
       lastEventAt: lastHours.get(index) ?? null,
       contactEmail: null,
-      keyDigest: facts.keys.findLast(({ peer }) => peer === index)?.keyDigest ?? keyDigest,
+      keyDigest: facts.of('key').findLast(({ peer }) => peer === index)?.keyDigest ?? keyDigest,
       note: null,
       preTrusted: preTrusted.includes(index),
     };
@@ -98,7 +98,7 @@ export function comparePeers(group: GroupApi, oracle: Oracle, now: number): void
     const shared = group.sharedErasures(views[place]!);
     same('peers', `shared erasures of peer ${index}`, shared, oracle.sharedErasuresOf(peerId));
   }
-  for (const { keyDigest } of [...facts.peers, ...facts.keys].slice(-keysTried)) {
+  for (const { keyDigest } of [...facts.of('peer'), ...facts.of('key')].slice(-keysTried)) {
     const found = group.peerByKeyDigest(keyDigest);
     same('keys', 'peer of a key', found?.index ?? -1, oracle.peerOfKey(keyDigest, now));
     if (found !== undefined) same('keys', 'key of a caller', found.keyDigest, keyDigest);

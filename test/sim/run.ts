@@ -15,7 +15,7 @@ import { Random } from '../support/random.js';
 import { AuditTrail } from './audit-trail.js';
 import { Calls } from './calls.js';
 import { checkErased, checkErasedEvents, checkReplay, checkRetired, checkStore } from './checks.js';
-import { Difference, differenceOf } from './difference.js';
+import { Difference, LifeOutcome } from './difference.js';
 import { Ledger } from './ledger.js';
 import { Oracle } from './oracle.js';
 import { halfLivesAtFirst, rulesOf, withBounds } from './profile.js';
@@ -69,13 +69,12 @@ class Run {
   readonly #ledger: Ledger;
   readonly #audit = new AuditTrail();
   readonly #random: Random;
-  readonly #counts = new Map<string, number>();
+  readonly #outcome = new LifeOutcome();
   readonly #trace: Hash = createHash('sha256');
   #node!: SimNode;
   #calls!: Calls;
   /** The position that the log must reach, stored outside the log. */
   #head: ExpectedHead | null = null;
-  #difference: Difference | null = null;
   readonly #stalled = new Map<Thread, number>();
   #restarts = 0;
   /** Pieces of work for which the disk stays low, and which a process still does after its log failed. */
@@ -107,27 +106,23 @@ class Run {
   }
 
   async all(): Promise<Result> {
-    const onRejection = (error: unknown) => this.#found(error);
-    process.on('unhandledRejection', onRejection);
+    const { steps } = this.#plan;
     let step = 0;
-    try {
+    await this.#outcome.during(async () => {
       await this.#form();
       await this.#start({ halfLives: halfLivesAtFirst(this.#plan.profile), preTrusted: null, zombie: false });
-      for (; step < this.#plan.steps.length && this.#difference === null; step++) {
-        const next = this.#plan.steps[step]!;
+      for (; step < steps.length && this.#outcome.difference === null; step++) {
+        const next = steps[step]!;
         this.#trace.update(`${next.do}\n`);
-        await this.#guard(() => this.#take(next));
+        await this.#outcome.guard(() => this.#take(next));
         if (isOperation(next)) this.#count('operations');
-        if (this.#difference !== null) break;
+        if (this.#outcome.difference !== null) break;
       }
-    } catch (error) {
-      this.#found(error);
-    } finally {
-      process.off('unhandledRejection', onRejection);
-      this.#node?.process.die(() => false);
-    }
+    });
+    this.#node?.process.die(() => false);
     this.#count('steps', step);
-    return { difference: this.#difference, step, digest: this.#digest(), counts: this.#counts };
+    const { difference, counts } = this.#outcome;
+    return { difference, step, digest: this.#digest(), counts };
   }
 
   #digest(): string {
@@ -376,19 +371,11 @@ class Run {
     return false;
   }
 
-  async #guard(act: () => void | Promise<void>): Promise<void> {
-    try {
-      await act();
-    } catch (error) {
-      this.#found(error);
-    }
-  }
-
   #found(error: unknown): void {
-    this.#difference ??= differenceOf(error);
+    this.#outcome.found(error);
   }
 
   #count(what: string, by = 1): void {
-    this.#counts.set(what, (this.#counts.get(what) ?? 0) + by);
+    this.#outcome.count(what, by);
   }
 }

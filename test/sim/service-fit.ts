@@ -11,7 +11,7 @@ import { Scratch } from '../../src/core/trust/votes/scratch.js';
 import type { PeerRelation } from '../../src/core/vocabulary.js';
 import { dayMs, formedRecord, salt, subjectOf, t0 } from '../support/given.js';
 import { Random } from '../support/random.js';
-import { type FittedGroup, massOf } from './fit-votes.js';
+import { columns, type FittedGroup, massOf } from './fit-votes.js';
 import { compareFit, type Weighed } from './trust.js';
 
 interface Size {
@@ -125,8 +125,8 @@ function stateOf(evidence: readonly Weighed[], group: FittedGroup): GroupState {
   return state;
 }
 
-/** Throws where the two fits differ. */
-function compare(random: Random, { peers, ...size }: Size, copies = false): string {
+/** A drawn group, with the weights that the service computes for it. */
+function computed(random: Random, { peers, ...size }: Size, copies = false) {
   const carried = random.below(3) === 0 ? 1 + random.below(Math.min(peers, 4)) : 0;
   const playerVotes = { ...size, peers: peers + carried };
   const said = copies ? withRepeats(random, playerVotes, drawn(random, playerVotes)) : drawn(random, playerVotes);
@@ -134,9 +134,15 @@ function compare(random: Random, { peers, ...size }: Size, copies = false): stri
   const evidence = said.map((one) => (one.peer < peers ? one : { ...one, peer: one.peer + 2 }));
   const group = groupOf(random, peers, carried, copies ? relationsOf(random, peers) : []);
   const state = stateOf(shuffled(random, evidence), group);
-  const computed = computeGroupTrust(state, t0 + 30 * dayMs, trustConstants, new Scratch(), state.relations);
-  for (const { reason } of computed.witnessPairs) joined.add(reason);
-  return compareFit(evidence, group, { ...computed, ...computed.measures });
+  const weights = computeGroupTrust(state, t0 + 30 * dayMs, trustConstants, new Scratch(), state.relations);
+  for (const { reason } of weights.witnessPairs) joined.add(reason);
+  return { evidence, group, weights: { ...weights, ...weights.measures } };
+}
+
+/** Throws where the two fits differ. */
+function compare(random: Random, size: Size, copies = false): string {
+  const { evidence, group, weights } = computed(random, size, copies);
+  return compareFit(evidence, group, weights);
 }
 
 /** How many groups of each kind are compared; `seed` draws them. */
@@ -148,6 +154,14 @@ export interface FitSample {
 }
 
 export function testServiceFit({ seed, small, large, copied }: FitSample): void {
+  test('weights that are off by two millionths in any value do not pass', () => {
+    const { evidence, group, weights } = computed(new Random(seed), { peers: 6, players: 20, events: 100 });
+    for (const name of columns) {
+      const off = Array.from(weights[name], (value, peer) => (peer === 0 ? value + 2e-6 : value));
+      assert.throws(() => compareFit(evidence, group, { ...weights, [name]: off }), /off by/, name);
+    }
+  });
+
   test('small groups, in which votes tie, get the same weights from both', () => {
     const random = new Random(seed);
     const found = new Map<string, number>();

@@ -1,8 +1,8 @@
 /** Simulated lives of a group, faults and all, against the oracle: fixed seeds, the same on every machine. */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
+import { simulate } from './lives.js';
 import { run } from './run.js';
-import { simulate } from './simulate.js';
 import { drawPlan } from './steps.js';
 
 test('the same seed gives the same trace, log and state; another seed another', async () => {

@@ -4,14 +4,13 @@
  */
 import type { SnapshotBlock } from '../../src/core/snapshot/snapshot.js';
 import {
-  type LogWriter,
   OwnerLostError,
   ScrubDeferredError,
   type SnapshotHeader,
   type SnapshotStore,
   type StoredBatch,
 } from '../../src/group/ports/storage.js';
-import type { AppendFault, MemoryLog, MemoryLogWriter } from '../support/memory-log.js';
+import { type AppendFault, type MemoryLog, MemoryLogWriter } from '../support/memory-log.js';
 import type { MemorySnapshotStore } from '../support/memory-snapshots.js';
 import { Difference } from './difference.js';
 import type { Process } from './world.js';
@@ -63,39 +62,19 @@ export async function mustBeFenced(write: () => Promise<void>): Promise<void> {
   throw new Difference('fencing', 'a former owner wrote into the log');
 }
 
-export class SimLog implements LogWriter {
-  readonly epoch: number;
-  readonly storingFrom = null;
+export class SimLog extends MemoryLogWriter {
   readonly #disk: Disk;
   readonly #process: Process;
-  readonly #writer: MemoryLogWriter;
   /** The write that is not done yet. */
   underWay: (() => Promise<void>) | null = null;
 
   constructor(disk: Disk, process: Process) {
+    super(disk.log, disk.log.acquire().epoch);
     this.#disk = disk;
     this.#process = process;
-    this.#writer = disk.log.acquire();
-    this.epoch = this.#writer.epoch;
   }
 
-  last(): StoredBatch | undefined {
-    return this.#disk.log.last();
-  }
-
-  at(seq: number): StoredBatch | undefined {
-    return this.#disk.log.at(seq);
-  }
-
-  from(firstSeq: number, limit: number, maxBytes: number): StoredBatch[] {
-    return this.#disk.log.from(firstSeq, limit, maxBytes);
-  }
-
-  borrow(firstSeq: number, limit: number, maxBytes: number, take: (batch: StoredBatch) => void): number {
-    return this.#disk.log.borrow(firstSeq, limit, maxBytes, take);
-  }
-
-  append(batch: StoredBatch | null, rewrites: readonly StoredBatch[]): Promise<void> {
+  override append(batch: StoredBatch | null, rewrites: readonly StoredBatch[]): Promise<void> {
     const write = () => this.#write(batch, rewrites);
     this.underWay = write;
     // A crash may come before the commit is on disk or after, but finds it whole: it is one transaction.
@@ -107,23 +86,19 @@ export class SimLog implements LogWriter {
     return this.#process.work('log', 'append', act, dying);
   }
 
-  stored(): Promise<void> {
-    return Promise.resolve();
-  }
-
   async #write(batch: StoredBatch | null, rewrites: readonly StoredBatch[]): Promise<void> {
-    const before = rewrites.map(({ firstSeq }) => this.#disk.log.at(firstSeq)!.bytes);
+    const before = rewrites.map(({ firstSeq }) => this.at(firstSeq)!.bytes);
     try {
-      await this.#writer.append(batch, rewrites);
+      await super.append(batch, rewrites);
     } finally {
       for (const [i, { firstSeq }] of rewrites.entries()) {
-        const now = this.#disk.log.at(firstSeq)!.bytes;
+        const now = this.at(firstSeq)!.bytes;
         if (Buffer.compare(now, before[i]!) !== 0) this.#disk.freed.push(before[i]!);
       }
     }
   }
 
-  scrub(signal?: AbortSignal): Promise<void> {
+  override scrub(signal?: AbortSignal): Promise<void> {
     return this.#process.work('scrub', 'scrub', () => {
       if (this.#disk.deferScrub || signal?.aborted === true) {
         this.#disk.deferScrub = false;
@@ -132,8 +107,6 @@ export class SimLog implements LogWriter {
       this.#disk.freed = [];
     });
   }
-
-  async close(): Promise<void> {}
 }
 
 /** The snapshots as the node and its replica see them. */

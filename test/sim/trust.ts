@@ -52,19 +52,23 @@ export function checkWeights(oracle: Oracle, computed: Weights & { readonly comp
   );
   if (unsound !== undefined || !(pi > 0 && pi < 1))
     throw new Difference('weights', `no weights: ${unsound} ${unsound && computed[unsound]}, ${pi}`);
-  const { peers, origins, carriers, numbers: count } = oracle.facts;
+  const { facts } = oracle;
+  const carriers = facts.of('carrier');
   const isRevoked = (peer: number) => oracle.statusOf(peer) === 'revoked';
   const group = {
-    peers: count,
+    peers: facts.numbers,
     preTrusted: new Set(oracle.preTrusted),
     revoked: new Set([
-      ...peers.map(({ number }) => number).filter(isRevoked),
+      ...facts
+        .of('peer')
+        .map(({ number }) => number)
+        .filter(isRevoked),
       ...carriers.filter(({ peer }) => isRevoked(peer)).map(({ number }) => number),
     ]),
     relations: oracle.relations,
     seniority: seniorityOf(oracle, computedAt),
     joined: joinedOf(oracle, computedAt),
-    origins: new Set(origins.map(({ number }) => number)),
+    origins: new Set(facts.of('origin').map(({ number }) => number)),
     carriers,
   };
   const reported = reportedAt(oracle, computedAt);
@@ -73,8 +77,8 @@ export function checkWeights(oracle: Oracle, computed: Weights & { readonly comp
 
 /** Ages count in a group whose third peer has been there for an hour: up to that peer's age, or a day. */
 function seniorityOf(oracle: Oracle, at: number): number[] {
-  const { peers, events } = oracle.facts;
-  const sent = new Set([...events.values()].map(({ peer }) => peer));
+  const peers = oracle.facts.of('peer');
+  const sent = new Set([...oracle.facts.events.values()].map(({ peer }) => peer));
   const ageOf = (peer: PeerFact) => Math.max(0, at - peer.at);
   const isRevoked = (peer: number) => oracle.statusOf(peer) === 'revoked';
   const reporting = peers.filter(({ number }) => sent.has(number) && !isRevoked(number));
@@ -84,16 +88,16 @@ function seniorityOf(oracle: Oracle, at: number): number[] {
     seniority[peer.number] = third < 3_600_000 ? 1 : Math.min(1, ageOf(peer) / Math.min(third, 86_400_000));
   }
   // An origin is as old as the oldest of the peers that carry it.
-  for (const { peer, origin } of oracle.facts.carriers) {
+  for (const { peer, origin } of oracle.facts.of('carrier')) {
     if (!isRevoked(peer)) seniority[origin] = Math.max(seniority[origin]!, seniority[peer]!);
   }
   return seniority;
 }
 
 /** Whoever registered within a day is new. */
-function joinedOf({ facts: { peers, numbers: count } }: Oracle, at: number) {
-  const joinedAt = new Array<number>(count).fill(Number.POSITIVE_INFINITY);
-  for (const peer of peers) joinedAt[peer.number] = peer.at;
+function joinedOf({ facts }: Oracle, at: number) {
+  const joinedAt = new Array<number>(facts.numbers).fill(Number.POSITIVE_INFINITY);
+  for (const peer of facts.of('peer')) joinedAt[peer.number] = peer.at;
   return { at: joinedAt, newSince: at - 86_400_000 };
 }
 

@@ -15,7 +15,7 @@ import { MemoryLog } from '../../support/memory-log.js';
 import { MemorySnapshotStore } from '../../support/memory-snapshots.js';
 import { Random } from '../../support/random.js';
 import { VirtualTime } from '../../support/virtual-time.js';
-import { Difference, differenceOf } from '../difference.js';
+import { Difference, LifeOutcome } from '../difference.js';
 import { withBounds } from '../profile.js';
 import { World } from '../world.js';
 import { EtcdModel } from './etcd-model.js';
@@ -44,8 +44,6 @@ export interface LifeResult {
   /** Virtual ms at which it was found, or at the end. */
   readonly atMs: number;
   readonly counts: ReadonlyMap<string, number>;
-  /** The last record of the group. */
-  readonly lastSeq: number;
 }
 
 export function live(options: LifeOptions): Promise<LifeResult> {
@@ -80,8 +78,7 @@ class Life {
   readonly #leaseS: number;
   readonly #faultEveryMs: number;
   readonly #faults: readonly FaultName[];
-  readonly #counts = new Map<string, number>();
-  #difference: Difference | null = null;
+  readonly #outcome = new LifeOutcome();
   #isQuiet = false;
   #eventNumber = 0;
   /** Per player, how often an erasure was asked for: who is erased comes back under another name. */
@@ -93,7 +90,7 @@ class Life {
     this.random = new Random(hash('sha256', `cluster ${options.seed}`, 'buffer').readUInt32LE(0));
     const { random, time } = this;
     this.#world = new World(options.seed, t0);
-    this.etcd = new EtcdModel(random.pick([1, 3, 3, 5]), time, random, (fault) => this.count(fault, 'faults'));
+    this.etcd = new EtcdModel(random.pick([1, 3, 3, 5]), time, random, (fault) => this.#countFault(fault));
     this.#leaseS = random.pick([2, 3, 3, 5]);
     // An erasure is complete only while hardly anything fails.
     this.#faults = options.only ?? someFaults(random);
@@ -104,7 +101,7 @@ class Life {
       return Math.max(lastSeqOf(log), lostSeq);
     });
     this.#beginLog();
-    this.etcd.onChange = (writer) => this.#guard(() => this.#history.changed(writer));
+    this.etcd.onChange = (writer) => void this.#outcome.guard(() => this.#history.changed(writer));
     const count = 3 + random.below(3);
     this.disks = Array.from({ length: count }, (_, i) => ({
       nodeId: `n${i}`,
@@ -118,8 +115,8 @@ class Life {
     }));
   }
 
-  count(...names: string[]): void {
-    for (const name of names) this.#counts.set(name, (this.#counts.get(name) ?? 0) + 1);
+  #countFault(name: string): void {
+    for (const what of [name, 'faults']) this.#outcome.count(what);
   }
 
   /** The state of a shared log to which a folder was imported. */
@@ -132,9 +129,7 @@ class Life {
 
   async run(): Promise<LifeResult> {
     const { ms = 60_000 } = this.#options;
-    const onRejection = (error: unknown) => this.#found(error);
-    process.on('unhandledRejection', onRejection);
-    try {
+    await this.#outcome.during(async () => {
       this.disks.forEach((_, i) => {
         this.startNode(i);
       });
@@ -147,18 +142,10 @@ class Life {
       this.#isQuiet = true;
       this.#heal();
       await this.#agree();
-    } catch (error) {
-      this.#found(error);
-    } finally {
-      for (const node of this.nodes) node.kill();
-      process.off('unhandledRejection', onRejection);
-    }
-    return {
-      difference: this.#difference,
-      atMs: Math.round(this.time.elapsed()),
-      counts: this.#counts,
-      lastSeq: this.#history.lastSeq,
-    };
+    });
+    for (const node of this.nodes) node.kill();
+    const { difference, counts } = this.#outcome;
+    return { difference, atMs: Math.round(this.time.elapsed()), counts };
   }
 
   startNode(i: number): void {
@@ -172,7 +159,7 @@ class Life {
       random: this.random,
       world: this.#world,
       network: this.network,
-      count: (fault) => this.count(fault, 'faults'),
+      count: (fault) => this.#countFault(fault),
       find: (url) => {
         const at = this.disks.findIndex(({ nodeId }) => nodeId === url);
         if (this.cutLinks.has(linkOf(i, at))) return undefined;
@@ -183,7 +170,7 @@ class Life {
         this.nodes.filter((other, at) => at !== i && !other.process.isDead && !this.cutLinks.has(linkOf(i, at))),
       onEnd: (reason) => {
         this.note(`${disk.nodeId}: ${reason}`);
-        this.count('restarts of their own');
+        this.#outcome.count('restarts of their own');
         this.killNode(i, 500);
       },
       onLeft: () => {
@@ -191,7 +178,7 @@ class Life {
           if (this.nodes[i] === node) this.killNode(i, 100);
         }, 2_000);
       },
-      onDefect: (error) => this.#found(error),
+      onDefect: (error) => this.#outcome.found(error),
       note: (text) => this.note(text),
     });
     this.nodes[i] = node;
@@ -223,7 +210,7 @@ class Life {
     while (this.time.elapsed() < endAt) {
       await this.time.step();
       this.#history.checkLeaders(this.nodes);
-      if (this.#difference !== null) throw this.#difference;
+      if (this.#outcome.difference !== null) throw this.#outcome.difference;
     }
   }
 
@@ -260,7 +247,7 @@ class Life {
         const code = await this.#submitOnce(event, this.nodes[this.random.below(this.nodes.length)]!);
         if (code === 'ok' || (code === 'duplicate_event' && isUnknown)) {
           this.#history.acknowledged(event.eventId);
-          this.count(code === 'ok' ? 'acknowledged' : 'acknowledged by a repeat');
+          this.#outcome.count(code === 'ok' ? 'acknowledged' : 'acknowledged by a repeat');
           return;
         }
         if (code === 'duplicate_event') throw new Difference('once', `${event.eventId} was refused as a duplicate`);
@@ -273,9 +260,9 @@ class Life {
         });
       }
       if (!isUnknown) this.#history.refused(event.eventId);
-      this.count(isUnknown ? 'given up' : 'refused as not recorded');
+      this.#outcome.count(isUnknown ? 'given up' : 'refused as not recorded');
     } catch (error) {
-      this.#found(error);
+      this.#outcome.found(error);
     } finally {
       this.#writing -= 1;
     }
@@ -295,8 +282,8 @@ class Life {
 
   async #eraseAt(subject: Uint8Array, node: SimNode): Promise<void> {
     const code = await this.#ask(node, () => node.erase(subject), 60_000);
-    this.count(code === 'ok' ? 'erasures answered' : 'erasures of which the outcome is not known');
-    if (code === 'ok') this.#guard(() => this.#history.checkErased(subject, this.nodes, this.disks));
+    this.#outcome.count(code === 'ok' ? 'erasures answered' : 'erasures of which the outcome is not known');
+    if (code === 'ok') void this.#outcome.guard(() => this.#history.checkErased(subject, this.nodes, this.disks));
   }
 
   #submitOnce(event: EventSubmission, node: SimNode): Promise<string> {
@@ -311,7 +298,7 @@ class Life {
       node.process.later(() => {
         ask().then(
           (outcome) => this.time.later(() => resolve(codeOf(outcome)), 1),
-          (error: unknown) => this.#found(error),
+          (error: unknown) => this.#outcome.found(error),
         );
       }, 1);
     });
@@ -321,16 +308,16 @@ class Life {
     if (this.#isQuiet) return;
     this.time.later(() => this.#read(), 50 + this.random.below(200));
     const node = this.random.pick(this.nodes);
-    this.#guard(() => this.#history.checkStaleness([node]));
+    void this.#outcome.guard(() => this.#history.checkStaleness([node]));
     if (!node.isUp || this.random.below(3) > 0) return;
     const { acknowledgedSeq } = this.#history;
     const { process } = node;
     void node.member.refresh().then((isFresh) => {
       if (!isFresh || !process.isRunning) return;
-      this.count('fresh reads');
+      this.#outcome.count('fresh reads');
       const { appliedSeq } = node.site;
       if (appliedSeq < acknowledgedSeq) {
-        this.#found(
+        this.#outcome.found(
           new Difference(
             'fresh',
             `${node.nodeId} shows record ${appliedSeq}, though ${acknowledgedSeq} was acknowledged`,
@@ -345,7 +332,7 @@ class Life {
     this.time.later(() => this.#break(), this.random.below(this.#faultEveryMs));
     const name = this.random.pick(this.#faults);
     this.note(`fault: ${name}`);
-    this.count(name, 'faults');
+    this.#countFault(name);
     faults[name](this);
   }
 
@@ -382,7 +369,7 @@ class Life {
     while (!isAgreed()) {
       if (this.time.elapsed() > endAt) throw new Difference('liveness', `no agreement: ${this.#unrest()}`);
       await this.#pass(100);
-      this.#guard(() => this.#history.checkStaleness(this.nodes));
+      void this.#outcome.guard(() => this.#history.checkStaleness(this.nodes));
     }
     this.#history.checkEnd(this.nodes, this.disks);
   }
@@ -393,18 +380,6 @@ class Life {
       return `${nodeId} ${state} at ${site.appliedSeq} (${site.durableSeq} stored)`;
     });
     return `${states.join(', ')} of ${this.#history.lastSeq}, ${this.#writing} callers wait`;
-  }
-
-  #guard(act: () => void): void {
-    try {
-      act();
-    } catch (error) {
-      this.#found(error);
-    }
-  }
-
-  #found(error: unknown): void {
-    this.#difference ??= differenceOf(error);
   }
 }
 

@@ -31,7 +31,7 @@ import { EtcdLog } from '../../../src/store/etcd/etcd-log.js';
 import type { SlotCipher } from '../../../src/store/etcd/slot-codec.js';
 import { type OwnLog, SharedLogWriter } from '../../../src/store/log/shared-log-writer.js';
 import { bounds, salt, t0 } from '../../support/given.js';
-import { MemoryLog, type MemoryLogWriter } from '../../support/memory-log.js';
+import { MemoryLog, MemoryLogWriter } from '../../support/memory-log.js';
 import { MemorySnapshotStore } from '../../support/memory-snapshots.js';
 import { SimPool } from '../pool.js';
 import type { World } from '../world.js';
@@ -77,47 +77,26 @@ export interface NodeDeps extends Omit<SimLinkDeps, 'process'> {
 }
 
 /** The log of this node alone, each commit of which takes some ms. */
-class SimOwnLog implements OwnLog {
+class SimOwnLog extends MemoryLogWriter implements OwnLog {
   readonly #disk: NodeDisk;
   readonly #process: NodeProcess;
-  readonly #writer: MemoryLogWriter;
 
   constructor(disk: NodeDisk, process: NodeProcess) {
+    super(disk.log, disk.log.acquire().epoch);
     this.#disk = disk;
     this.#process = process;
-    this.#writer = disk.log.acquire();
-  }
-
-  get epoch(): number {
-    return this.#writer.epoch;
   }
 
   get newestFirstSeq(): number {
     return this.last()?.firstSeq ?? -1;
   }
 
-  last(): StoredBatch | undefined {
-    return this.#writer.last();
-  }
-
-  at(seq: number): StoredBatch | undefined {
-    return this.#writer.at(seq);
-  }
-
-  from(firstSeq: number, limit: number, maxBytes: number): StoredBatch[] {
-    return this.#writer.from(firstSeq, limit, maxBytes);
-  }
-
-  borrow(firstSeq: number, limit: number, maxBytes: number, take: (batch: StoredBatch) => void): number {
-    return this.#writer.borrow(firstSeq, limit, maxBytes, take);
-  }
-
-  append(batch: StoredBatch | null, rewrites: readonly StoredBatch[]): Promise<void> {
-    return this.#commit(() => this.#writer.append(batch, rewrites));
+  override append(batch: StoredBatch | null, rewrites: readonly StoredBatch[]): Promise<void> {
+    return this.#commit(() => super.append(batch, rewrites));
   }
 
   appendAll(batches: readonly StoredBatch[]): Promise<void> {
-    return this.#commit(() => Promise.all(batches.map((batch) => this.#writer.append(batch, []))));
+    return this.#commit(() => Promise.all(batches.map((batch) => super.append(batch, []))));
   }
 
   #commit(write: () => Promise<unknown>): Promise<void> {
@@ -129,14 +108,6 @@ class SimOwnLog implements OwnLog {
       if (commitFault === 'lose') throw new Error('the disk lost the answer to the commit');
     });
   }
-
-  readonly storingFrom = null;
-
-  async stored(): Promise<void> {}
-
-  async scrub(): Promise<void> {}
-
-  async close(): Promise<void> {}
 }
 
 export class SimNode {

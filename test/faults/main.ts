@@ -3,6 +3,7 @@
  * end.
  */
 import { Command } from 'commander';
+import { wholeNumber } from '../../bench/measurement.js';
 import { startProgress } from '../../bench/progress.js';
 import { alignColumns } from '../../bench/tables.js';
 import { audit } from './audit.js';
@@ -24,12 +25,6 @@ const faults = [kill, power, stop, commit, disk, flips, takeover, audit, erase, 
 const program = new Command('faults').description(
   'Faults on a real store and a real node; exit code 1 where a rule broke.',
 );
-
-function wholeNumber(text: string): number {
-  const number = Number(text);
-  if (!Number.isSafeInteger(number) || number < 1) throw new Error(`${text} is not a whole number above 0`);
-  return number;
-}
 
 function show(fault: Fault, rounds: Rounds, ms: number): void {
   const { figures, broken } = rounds.tally.findings();
@@ -65,11 +60,11 @@ for (const fault of faults) {
   const command = program
     .command(fault.name)
     .description(fault.summary)
-    .option('--rounds <n>', 'how many', wholeNumber, fault.rounds)
-    .option('--seed <n>', 'of what is drawn', wholeNumber, 1);
+    .option('--rounds <n>', 'how many', wholeNumber(1), fault.rounds)
+    .option('--seed <n>', 'of what is drawn', wholeNumber(1), 1);
   if (fault === cluster) {
     command
-      .option('--times <n>', 'each fault of the page so many times, in place of kills and pauses', wholeNumber)
+      .option('--times <n>', 'each fault of the page so many times, in place of kills and pauses', wholeNumber(1))
       .option('--fault <names...>', `with --times, only these: ${faultNames().join(', ')}`);
   }
   command.action(async (options: Options) => {

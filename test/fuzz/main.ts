@@ -1,5 +1,6 @@
 /** `npm run fuzz -- --requests N --seed S`: the long form of `fuzz.slow.test.ts`. Exits with 1 at the first failure. */
-import { Command, InvalidArgumentError, Option } from 'commander';
+import { Command, Option } from 'commander';
+import { wholeNumber } from '../../bench/measurement.js';
 import { fuzz, type Growth } from './fuzz.js';
 import { modes } from './modes.js';
 
@@ -7,12 +8,6 @@ const growthMax = 0.05;
 /** A shorter run has little or nothing behind its warm-up, and only tells its growth. */
 const growthAsked = 300_000;
 const progressMs = 10_000;
-
-function wholeNumber(text: string): number {
-  const value = Number(text);
-  if (Number.isSafeInteger(value) && value >= 0) return value;
-  throw new InvalidArgumentError('expected a whole number.');
-}
 
 function say(line: string): void {
   process.stdout.write(`${line}\n`);
@@ -62,8 +57,8 @@ async function run({ requests, seed, mode, path }: Options): Promise<boolean> {
 
 const program = new Command('fuzz')
   .description('Sends requests drawn from the contract to two nodes that differ by the fast path only.')
-  .option('--requests <n>', 'about how many, to each node in each mode', wholeNumber, 20_000)
-  .option('--seed <n>', 'what is drawn', wholeNumber, Math.floor(Math.random() * 2 ** 31))
+  .option('--requests <n>', 'about how many, to each node in each mode', wholeNumber(0), 20_000)
+  .option('--seed <n>', 'what is drawn', wholeNumber(0), Math.floor(Math.random() * 2 ** 31))
   .addOption(new Option('--mode <name>', 'one instead of all').choices(modes.map(({ name }) => name)))
   .option('--path <path>', "of a failure's report: goes to it at once; with its --seed and --mode")
   .action(async (options: Options) => {

@@ -7,6 +7,7 @@ import { type Route, routes } from '../../src/contract/routes.js';
 import { limits } from '../../src/limits.js';
 import type { Schema } from '../../src/validation/schema.js';
 import type { Conversation, Damage, FuzzRequest } from './conversation.js';
+import { headTexts } from './heads.js';
 import { admitted, hostileText, hostileValue, spoiled } from './values.js';
 
 type Fields = readonly (readonly [name: string, value: string])[];
@@ -361,63 +362,28 @@ export const requests: Arbitrary<FuzzRequest> = fc.oneof(
   ...ended.map((route) => ({ arbitrary: requestOf(route), weight: weights.get(route) ?? 2 })),
 );
 
-/** Bytes that are no request, or only half of one, or more than one to some readers. */
-export const rawShapes: readonly string[] = [
+/** Bytes that are no request, or only half of one. */
+const rawShapes: readonly string[] = [
   '\r\n\r\n',
   '\n',
   'GET',
-  'GET /\r\n\r\n',
-  'GET /api/v1/health\r\n\r\n',
-  'GET /api/v1/health HTTP/1.1\nHost: x\n\n',
   'GET /api/v1/health HTTP/1.1\r\nHost: x\r\n',
-  'GET  /api/v1/health HTTP/1.1\r\nHost: x\r\n\r\n',
-  'GET\t/api/v1/health HTTP/1.1\r\nHost: x\r\n\r\n',
-  'get /api/v1/health HTTP/1.1\r\nHost: x\r\n\r\n',
-  ' GET /api/v1/health HTTP/1.1\r\nHost: x\r\n\r\n',
-  'GET /api/v1/health HTTP/1.1 \r\nHost: x\r\n\r\n',
-  'GET /api/v1/health HTTP/2.0\r\nHost: x\r\n\r\n',
-  'GET /api/v1/health HTTP/1.2\r\nHost: x\r\n\r\n',
+  'GET /api/v1/health HTTP/1.1\nHost: x\n\n',
   'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n',
   'CONNECT x:80 HTTP/1.1\r\nHost: x\r\n\r\n',
-  'OPTIONS * HTTP/1.1\r\nHost: x\r\n\r\n',
-  'GET * HTTP/1.1\r\nHost: x\r\n\r\n',
-  'GET /api/v1/players/x/trust-score HTTP/1.1\r\nHost: x\r\nX-A: a\r\n b\r\n\r\n',
-  'GET /api/v1/players/x/trust-score HTTP/1.1\r\nHost: x\r\n X-A: a\r\n\r\n',
-  'GET /api/v1/players/x/trust-score HTTP/1.1\r\nHost : x\r\n\r\n',
-  'GET /api/v1/players/x/trust-score HTTP/1.1\r\nHost: x\r\nX-A\r\n\r\n',
-  'GET /api/v1/players/x/trust-score HTTP/1.1\r\nHost: x\r\n: a\r\n\r\n',
-  'GET /api/v1/players/x/trust-score HTTP/1.1\r\nHost: x\r\nX-A: \0\r\n\r\n',
-  'GET /api/v1/players/x/trust-score HTTP/1.1\r\nHost: x\rX-A: a\r\n\r\n',
   'GET /api/v1/players/x\0/trust-score HTTP/1.1\r\nHost: x\r\n\r\n',
-  'GET /api/v1/players/x/trust-score HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\n\r\nhello',
-  'GET /api/v1/players/x/trust-score HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n',
-  'POST /api/v1/events HTTP/1.1\r\nHost: x\r\nContent-Length: 4\r\nContent-Length: 4\r\n\r\n{}  ',
-  'POST /api/v1/events HTTP/1.1\r\nHost: x\r\nContent-Length: 4, 4\r\n\r\n{}  ',
-  'POST /api/v1/events HTTP/1.1\r\nHost: x\r\nContent-Length: +4\r\n\r\n{}  ',
-  'POST /api/v1/events HTTP/1.1\r\nHost: x\r\nContent-Length: 0x4\r\n\r\n{}  ',
-  'POST /api/v1/events HTTP/1.1\r\nHost: x\r\nContent-Length: 4 4\r\n\r\n{}  ',
-  'POST /api/v1/events HTTP/1.1\r\nHost: x\r\nContent-Length:\r\n\r\n',
-  'POST /api/v1/events HTTP/1.1\r\nHost: x\r\nContent-Length: 18446744073709551617\r\n\r\nx',
-  'POST /api/v1/events HTTP/1.1\r\nHost: x\r\nContent-Length: 6\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\nG',
-  'POST /api/v1/events HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\nTransfer-Encoding: identity\r\n\r\n0\r\n\r\n',
-  'POST /api/v1/events HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: xchunked\r\n\r\n0\r\n\r\n',
-  'POST /api/v1/events HTTP/1.1\r\nHost: x\r\nTransfer-Encoding : chunked\r\n\r\n0\r\n\r\n',
-  'POST /api/v1/events HTTP/1.1\r\nHost: x\r\nTransfer-Encoding:\x0bchunked\r\n\r\n0\r\n\r\n',
-  'POST /api/v1/events HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked, identity\r\n\r\n0\r\n\r\n',
-  'POST /api/v1/events HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n5;a=b\r\nhello\r\n0\r\n\r\n',
-  'POST /api/v1/events HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n0\r\nX-Peer-API-Key: ~key0~\r\n\r\n',
-  'POST /api/v1/events HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\nfffffffffffffffff\r\n',
-  'POST /api/v1/events HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n-1\r\nhello\r\n0\r\n\r\n',
-  'POST /api/v1/events HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n5\nhello\n0\n\n',
-  'POST /api/v1/events HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhelloX0\r\n\r\n',
   'POST /api/v1/events HTTP/1.1\r\nHost: x\r\nX-Peer-API-Key: ~key0~\r\nContent-Type: application/json\r\nContent-Length: 9\r\n\r\n{}',
   '\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03',
   '\0'.repeat(64),
 ];
 
+/** An answer to HEAD is not told from others among the answers to raw bytes. */
+const rawHeads = headTexts.filter((text) => !/head /i.test(text));
+
 const raw = mostly(
   fc.constant(''),
   fc.constantFrom(...rawShapes),
+  rawHeads,
   fc.string({ unit: 'binary', maxLength: 60 }).map(bytesOf),
 );
 

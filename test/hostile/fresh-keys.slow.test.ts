@@ -70,6 +70,48 @@ test('three fresh keys condemn no player of an older group, neither at once nor 
   await node.close();
 });
 
+for (const [age, days] of [
+  ['a group with a past', 3],
+  ['a group of seconds', 0],
+] as const) {
+  test(`33 fresh keys with 20 events each move no player of ${age} by more than ten points`, () =>
+    waveOfFreshKeys(age, days));
+}
+
+async function waveOfFreshKeys(age: string, days: number): Promise<void> {
+  const { node, peers, passDays, passSeconds, timestamp } = await openGroup();
+  const honest = await peers(6, 'Honest');
+  const players = Array.from({ length: 20 }, newPlayer);
+  const isBad = (place: number) => place % 4 === 0;
+  for (const peer of honest) {
+    const events = players.map((player_id, place) => {
+      const event_type = isBad(place) ? 'ban_applied' : 'commendation';
+      return peer.event({ player_id, event_type, severity: 1, timestamp: timestamp() });
+    });
+    await send(peer, events);
+  }
+  await passDays(days);
+  const scores = () => Promise.all(players.map(async (player) => (await scoreOf(node, player)).score));
+  await weightsSettled(node);
+  const before = await scores();
+  passSeconds(5);
+  for (const peer of await peers(33, 'Fresh')) {
+    const events = players.map((player_id, place) => {
+      const event_type = isBad(place) ? 'commendation' : 'ban_applied';
+      return peer.event({ player_id, event_type, severity: 1, timestamp: timestamp() });
+    });
+    await send(peer, events);
+  }
+  const atOnce = await scores();
+  await weightsSettled(node);
+  const settled = await scores();
+  const moved = (after: readonly number[]) => Math.max(...after.map((score, i) => Math.abs(score - before[i]!)));
+  told(`33 fresh keys, ${age}`, { movedAtOnce: moved(atOnce), movedSettled: moved(settled) });
+  assert.ok(Math.min(...before.filter((_, place) => !isBad(place))) > 60, 'the group knew its good players');
+  assert.ok(moved(atOnce) <= 10 && moved(settled) <= 10);
+  await node.close();
+}
+
 test('fresh keys erase nothing that others reported, and exhaust one quota of the group', async () => {
   const quota = 3;
   const { node, peers } = await openGroup({ ERASURE_QUOTA_PER_DAY: String(quota) });
@@ -88,6 +130,36 @@ test('fresh keys erase nothing that others reported, and exhaust one quota of th
   told('erasures by fresh keys', { statuses, destroyed: read.filter(({ status }) => status !== 200).length });
   assert.equal(Object.keys(statuses), ['202', '429']);
   assert.ok(read.every(({ status }) => status === 200));
+  await node.close();
+});
+
+test('fresh keys that use up the quotas of the group leave erasures to an old peer, and disputes to all', async () => {
+  const quota = 2;
+  const { node, peers, passDays, timestamp } = await openGroup({ ERASURE_QUOTA_PER_DAY: String(quota) });
+  const old = await registerPeer(node.url, 'Old');
+  await passDays(2);
+  const reported = Array.from({ length: limits.disputeQuotaPerDay }, newPlayer);
+  await send(
+    old,
+    reported.map((player_id) => old.event({ player_id, timestamp: timestamp() })),
+  );
+  const erase = ({ key }: PeerClient, player: string) =>
+    ask(node.url, `/api/v1/subjects/${subjectOf(player)}`, { key, method: 'DELETE' });
+  const dispute = ({ key }: PeerClient, player: string) =>
+    ask(node.url, `/api/v1/subjects/${subjectOf(player)}/disputes`, { key, json: { text: 'not so' } });
+  const fresh = await peers(Math.max(limits.groupErasuresFactor, limits.groupDisputesFactor), 'Fresh');
+  for (const peer of fresh) {
+    for (const player of reported.slice(0, quota)) assert.is((await erase(peer, player)).status, 202);
+    const answers = await Promise.all(reported.map((player) => dispute(peer, player)));
+    assert.ok(answers.every(({ status }) => status === 201));
+  }
+  const late = await registerPeer(node.url, 'Late');
+  const [first = '', second = ''] = reported;
+  assert.is((await erase(late, first)).body.code, 'erasure_quota_exceeded');
+  assert.is((await dispute(late, first)).status, 201);
+  assert.is((await dispute(old, second)).status, 201);
+  assert.is((await erase(old, first)).status, 200);
+  told('quotas of the group', { erasures: fresh.length * quota, disputes: fresh.length * reported.length });
   await node.close();
 });
 

@@ -4,14 +4,22 @@
  * authentication; exact counters have tests of their own.
  */
 import { hash } from 'node:crypto';
+import { once } from 'node:events';
+import { connect } from 'node:net';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
+import { LinkAuthority } from '../../src/cluster/link-security.js';
+import { LinkServer } from '../../src/cluster/link-server.js';
 import { type OperationId, routes } from '../../src/contract/routes.js';
 import { DAY_MS } from '../../src/limits.js';
 import type { PerBody } from '../contract/every-body.js';
 import { type Answer, ask } from '../http/exchange.js';
+import { startFace } from '../http/face.js';
+import { activeKey } from '../http/group-double.js';
 import { newPlayer, type PeerClient, registerPeer, setStatus } from '../http/peer-client.js';
-import { startTestNode, type TestNode } from '../support/node.js';
+import { newSigningKey, send, sendSigned } from '../http/signing/signer.js';
+import { closing } from '../support/closing.js';
+import { startTestNode, type TestNode, weightsSettled } from '../support/node.js';
 
 const salt = 'a salt of sixteen bytes';
 const email = 'owner-contact@example.com';
@@ -29,9 +37,10 @@ interface Group {
   readonly node: TestNode;
   readonly old: PeerClient;
   readonly another: PeerClient;
-  /** The peer under whose name each caller acts, and the key that the caller sends. */
+  /** A peer of their age. */
+  readonly third: PeerClient;
+  readonly keys: Readonly<Record<Caller, string | undefined>>;
   readonly acting: Readonly<Record<Caller, PeerClient>>;
-  keyOf(caller: Caller): string | undefined;
 }
 
 async function group(): Promise<Group> {
@@ -41,6 +50,7 @@ async function group(): Promise<Group> {
   const node = await startTestNode(env, { clock });
   const old = await registerPeer(node.url, 'Old');
   const another = await registerPeer(node.url, 'Another');
+  const third = await registerPeer(node.url, 'Third');
   await node.group.register({ peerName: 'Mail', gameIds: ['arena'], contactEmail: email }, 'test');
   // In steps, each with a commit: a clock that jumps by more than a day is refused.
   for (let step = 0; step < 2; step += 1) {
@@ -50,19 +60,28 @@ async function group(): Promise<Group> {
   const revoked = await registerPeer(node.url, 'Revoked');
   await setStatus(node, revoked.peerId, 'revoked');
   const fresh = await registerPeer(node.url, 'Fresh');
-  const acting = {
-    stranger: old,
-    'malformed key': old,
-    'revoked key': revoked,
-    'fresh key': fresh,
-    'old key': old,
-    'another peer': another,
+  return {
+    node,
+    old,
+    another,
+    third,
+    keys: {
+      stranger: undefined,
+      'malformed key': 'not a key',
+      'revoked key': revoked.key,
+      'fresh key': fresh.key,
+      'old key': old.key,
+      'another peer': another.key,
+    },
+    acting: {
+      stranger: old,
+      'malformed key': old,
+      'revoked key': revoked,
+      'fresh key': fresh,
+      'old key': old,
+      'another peer': another,
+    },
   };
-  const keyOf = (caller: Caller) => {
-    if (caller === 'stranger') return undefined;
-    return caller === 'malformed key' ? 'not a key' : acting[caller].key;
-  };
-  return { node, old, another, acting, keyOf };
 }
 
 const subjectOf = (player: string): string => hash('sha256', player + salt, 'hex');
@@ -70,8 +89,9 @@ const subjectOf = (player: string): string => hash('sha256', player + salt, 'hex
 /** A player whom `old` reported, and then each of the others. */
 async function reported({ node, old, another }: Group, others: readonly PeerClient[] = [another]) {
   const player = newPlayer();
+  const by = [old, ...others];
   const ids: string[] = [];
-  for (const peer of [old, ...others]) {
+  for (const peer of by) {
     const event = peer.event({ player_id: player });
     ids.push(event.event_id);
     assert.is((await ask(node.url, '/api/v1/events', { key: peer.key, json: event })).status, 201);
@@ -153,10 +173,10 @@ async function beginningOf(url: string, key: string | undefined, awaited: string
   return { status: 200, headers: {}, text, body: undefined };
 }
 
-async function call(of: Group, id: OperationId, caller: Caller) {
-  const { node, acting } = of;
-  const about = await reported(of);
-  const key = of.keyOf(caller);
+async function call(of: Group, id: OperationId, caller: Caller, known?: Awaited<ReturnType<typeof reported>>) {
+  const { node, acting, keys } = of;
+  const about = known ?? (await reported(of));
+  const key = keys[caller];
   if (id === 'streamVerdicts') return { about, answer: await beginningOf(node.url, key, about.subject) };
   const route = routes[id];
   const path = route.path
@@ -197,13 +217,87 @@ test('a caller learns from each route exactly what the table states, in every ce
         counts: id === 'listPeers' && answer.body.data.some((peer: object) => 'event_count' in peer),
       };
       assert.is(cellOf(answer, facts), row[place], where);
-      const secrets = [salt, email, ...Object.values(of.acting).map(({ key }) => key)];
+      const secrets = [salt, email, of.old.key, of.another.key, of.keys['revoked key']!, of.keys['fresh key']!];
       for (const secret of secrets) assert.not(text.includes(secret), where);
       // Not even beside its own events does a peer see who else reported the player.
       if (id === 'listPlayerEvents' && caller === 'old key') assert.not(text.includes(of.another.peerId), where);
     }
   }
   await of.node.close();
+});
+
+/** `exact`: the figures of the player lie between the steps of 1 and .05. */
+const figures = {
+  'a player of three peers': {
+    getTrustScore: all('200 [exact]'),
+    getTrustScores: all('200 [exact]'),
+    getVerdict: all('200 [exact]'),
+    streamVerdicts: active('200 [exact]'),
+  },
+  'a player of two peers': {
+    getTrustScore: all('200'),
+    getTrustScores: all('200'),
+    getVerdict: all('200'),
+    streamVerdicts: active('200'),
+  },
+};
+
+function isExact(text: string, subject: string): boolean {
+  const own = text.slice(Math.max(0, text.indexOf(subject)));
+  const [score = 0, confidence = 0] = ['score', 'confidence'].map((name) => own.match(`"${name}":([\\d.]+)`)?.[1]);
+  return Number(score) % 1 !== 0 || Math.round(Number(confidence) * 10_000) % 500 !== 0;
+}
+
+test('no caller reads exact figures of a player whom only two peers reported', async () => {
+  const of = await group();
+  const three = await reported(of, [of.another, of.third]);
+  const two = await reported(of);
+  await weightsSettled(of.node);
+  for (const [about, rows] of [
+    [three, figures['a player of three peers']],
+    [two, figures['a player of two peers']],
+  ] as const) {
+    for (const [id, row] of Object.entries(rows) as [OperationId, Row][]) {
+      for (const [place, caller] of callers.entries()) {
+        const { answer } = await call(of, id, caller, about);
+        const exact = isExact(answer.text, about.subject);
+        assert.is(cellOf(answer, { exact }), row[place], `${id}, ${caller}`);
+      }
+    }
+  }
+  await of.node.close();
+});
+
+const secret = 'a secret of at least 32 bytes, for tests';
+
+/** Authorities of a `CONNECT` for the link between nodes, and whether it opens. */
+const tunnels: Readonly<Record<string, readonly [authority: () => string, status: string]>> = {
+  'no proof': [() => 'ptf-cluster:1', '400'],
+  'an empty proof': [() => 'ptf-cluster-2.:1', '400'],
+  'the proof of another secret': [() => new LinkAuthority(`not ${secret}`, 'g').make(), '400'],
+  'the proof of another group': [() => new LinkAuthority(secret, 'other').make(), '400'],
+  'the proof of the secret': [() => new LinkAuthority(secret, 'g').make(), '200'],
+};
+
+test('only the proof of the secret opens the link between nodes, whatever the key', async () => {
+  await using link = closing(
+    new LinkServer(
+      secret,
+      'g',
+      async () => ({}),
+      () => undefined,
+    ),
+  );
+  await using face = await startFace({ tunnel: (...asked) => link.tunnel(...asked) });
+  for (const [what, [authority, status]] of Object.entries(tunnels)) {
+    for (const key of ['', 'X-Peer-API-Key: not a key\r\n', `X-Peer-API-Key: ${activeKey}\r\n`]) {
+      const socket = connect(face.port, '127.0.0.1').on('error', () => {});
+      socket.write(`CONNECT ${authority()} HTTP/1.1\r\nHost: x\r\n${key}\r\n`);
+      const [chunk] = (await once(socket, 'data')) as [Buffer];
+      socket.destroy();
+      assert.is(chunk.toString('latin1').split(' ')[1], status, `${what}, ${key}`);
+    }
+  }
 });
 
 interface Target {
@@ -244,7 +338,7 @@ test('a caller can destroy exactly what the table states, in every cell', async 
   for (const [what, { isShared, path, row }] of Object.entries(destroys)) {
     for (const [place, caller] of callers.entries()) {
       const about = await reported(of, isShared ? [of.another] : []);
-      const key = of.keyOf(caller);
+      const key = of.keys[caller];
       const answer = await ask(of.node.url, path(about), { method: 'DELETE', ...(key === undefined ? {} : { key }) });
       const { text } = await ask(of.node.url, `/api/v1/players/${about.player}/events`, { key: of.old.key });
       const fate = text.includes(about.oldId) ? 'kept' : 'destroyed';
@@ -252,6 +346,31 @@ test('a caller can destroy exactly what the table states, in every cell', async 
     }
   }
   await of.node.close();
+});
+
+test('a stolen key of a peer that signs its requests destroys and adds nothing', async () => {
+  const of = await group();
+  const { old, node } = of;
+  const { player, subject, oldId } = await reported(of, []);
+  assert.ok(
+    (await node.group.changePeer('public_key', old.peerId, { publicKey: newSigningKey().publicKey }, 'test')).ok,
+  );
+  const thief = newSigningKey();
+  const body = JSON.stringify(old.event({ player_id: player }));
+  for (const write of [
+    { method: 'POST', path: '/api/v1/events', body },
+    { method: 'POST', path: '/api/v1/events/batch', body: `{"events":[${body}]}` },
+    { method: 'DELETE', path: `/api/v1/events/${oldId}` },
+    { method: 'DELETE', path: `/api/v1/subjects/${subject}` },
+  ]) {
+    const request = { ...write, key: old.key };
+    const unsigned = await send(node.url, request, { 'content-type': 'application/json', 'x-peer-api-key': old.key });
+    assert.is(cellOf(unsigned, {}), '401 signature_missing', write.path);
+    assert.is(cellOf(await sendSigned(node.url, request, thief), {}), '401 signature_invalid', write.path);
+  }
+  const { body: events } = await ask(node.url, `/api/v1/players/${player}/events`, { key: old.key });
+  assert.equal([events.total, events.data[0].event_id], [1, oldId]);
+  await node.close();
 });
 
 test.run();

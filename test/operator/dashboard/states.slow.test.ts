@@ -397,6 +397,9 @@ function define(): void {
     await page.getByRole('link', { name: 'Silent' }).waitFor();
     // The node's, each peer's status, the reasons, the pre-trusted one and the discounted one.
     await holds('peers', 1 + everyKind.length + Object.keys(reasons).length + 2);
+    await goTo(page, dashboard, 'pre-trust');
+    await page.getByRole('button', { name: 'Remove' }).waitFor();
+    await holds('pre-trusted peers', 2);
     for (const { peerId } of everyKind) {
       await goTo(page, dashboard, `peers/${peerId}`);
       await page.getByRole('heading', { name: 'Weight over time' }).waitFor();

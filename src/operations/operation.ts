@@ -2,7 +2,7 @@
 import { granted, type Outcome } from '../errors.js';
 import type { OnProgress, OperatorApi } from '../group/api.js';
 import { limits } from '../limits.js';
-import { operatorPatterns } from '../validation/identifiers.js';
+import { operatorPatterns, peerName } from '../validation/identifiers.js';
 import type { FromSchema, Schema } from '../validation/schema.js';
 
 export const exampleId = '0c4b2d0e-6f0a-4e0b-9c43-5f1a2b3c4d5e';
@@ -130,8 +130,8 @@ export const count = (minimum: number, maximum: number) => ({ type: 'integer', m
 const line = (maxLength: number) =>
   ({ type: 'string', minLength: 1, maxLength, pattern: operatorPatterns.oneLine }) as const;
 
-/** The operator's name for the audit log, else `operator`: one line, because people read it on terminals. */
-export const by = line(limits.peerNameLength);
+/** The operator's name for the audit log, else `operator`: fully visible, because people read it on terminals. */
+export const by = { ...line(limits.peerNameLength), pattern: peerName.pattern } as const;
 export const note = line(limits.allowNoteLength);
 export const subjectHash = { type: 'string', pattern: operatorPatterns.subjectHash } as const;
 /** A peer's id, its name, or the beginning of its id: `asksOf` puts the id in its place. */

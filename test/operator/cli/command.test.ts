@@ -56,6 +56,7 @@ test('wrong usage ends with 2 and asks for no node', async () => {
     ['peers', 'rotate-key', id, '--overlap', '60'],
     ['pretrust', 'add'],
     ['pretrust', 'add', id, '--by', 'a\nb'],
+    ['pretrust', 'add', id, '--by', 'alice\u202e'],
     ['erase'],
     ['erase', 'not-a-hash'],
     ['audit', 'tail', '--count', '0'],
@@ -76,7 +77,7 @@ test('an error is reported in one plain line', async () => {
   const said: Readonly<Record<string, readonly string[]>> = {
     "unknown command 'statsu' (Did you mean status?); see --help": ['statsu'],
     "unknown command 'nosuch'; see --help": ['help', 'nosuch'],
-    'by must be more than blanks, and one line without control characters': ['pretrust', 'add', 'id', '--by', 'a\nb'],
+    'by must not contain a control character; found U+000A': ['pretrust', 'add', 'id', '--by', 'a\nb'],
     'contact_email must be an e-mail address, e.g. ops@example.com; got a string': [
       ...['peers', 'add', '--name', 'n', '--games', 'a', '--email', 'nobody'],
     ],

@@ -27,7 +27,9 @@ async function served(send: (caller: Socket) => void, answer: (response: ServerR
         return;
       }
       adopt(socket);
-      feedUnread(socket, rest, isEnded);
+      // A single byte is a rest, too.
+      feedUnread(socket, rest.subarray(0, 1), false);
+      feedUnread(socket, rest.subarray(1), isEnded);
     });
   });
   server.listen(0, '127.0.0.1');

@@ -416,7 +416,7 @@ test('slots wait for a slow node unless etcd is filling up', async () => {
   assert.equal(noted, ['etcd is filling up, so a node that is far behind must join again']);
 });
 
-test('the leader counts the nodes that are refused and reports an incomplete scrub, as the next one does', async () => {
+test('a leader counts the refused nodes and reports an incomplete scrub, and neither outlasts its lead', async () => {
   const { duties, member, log } = worldOf([nodeOf('n0', 2)]);
   log.scrubbed = async () => ({ at: 1, complete: false, detail: 'a member was down', marker: null });
   await runUntil(duties, () => member.isScrubIncomplete && member.refusedNodes === 1);

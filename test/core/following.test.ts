@@ -75,8 +75,8 @@ test('a peer does not follow what it carries itself, nor a carrier another of th
     [0, listed, 1, ban, FOLLOWS],
     [0, ban, 1, listed, FOLLOWS],
   ] as const;
-  for (const [first, led, second, following, bits] of cases)
-    assert.is(bitsAfter(group().origin('list'), [first, led], [second, following]), bits);
+  for (const [i, [first, led, second, following, bits]] of cases.entries())
+    assert.is(bitsAfter(group().origin('list'), [first, led], [second, following]), bits, `case ${i}`);
 });
 
 test('nobody follows a revoked peer, nor evidence that an upheld dispute made void', () => {
@@ -87,7 +87,8 @@ test('nobody follows a revoked peer, nor evidence that an upheld dispute made vo
   disputed.done(decideDisputeOpened(disputed.state, dispute, t0));
   const command = { disputeId: 'd', decision: 'uphold', peerIds: ['peer-0'], by: 'test' } as const;
   disputed.done(decideDispute(disputed.state, command, t0));
-  for (const given of [revoked, disputed]) assert.is(bitsAfter(given, [1, ban], [1, report]), 0);
+  assert.is(bitsAfter(revoked, [1, ban], [1, report]), 0, 'revoked');
+  assert.is(bitsAfter(disputed, [1, ban], [1, report]), 0, 'disputed');
 });
 
 test('once weights exist nobody follows a peer whose gate is closed, or that no computation has seen', () => {

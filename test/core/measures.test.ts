@@ -1,5 +1,6 @@
 /**
- * A ban is a measure beside claims: its sums, its half-life and what takes it back (liftings: `taking-back.test.ts`).
+ * A ban is a measure beside claims: its half-life, its erasure, and sums that are carried over. Liftings are in
+ * `taking-back.test.ts`, withdrawals in `repeats.test.ts`.
  */
 
 import { test } from 'uvu';

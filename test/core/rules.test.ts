@@ -118,7 +118,7 @@ test('a rotated key dies at once, or when its overlap ends', () => {
   assert.is(works('second', t0 - 365 * dayMs), false, 'the clock was ahead');
 });
 
-test('a note and a public key are audited as they are set and removed, and a repeated one writes nothing', () => {
+test('a note and a public key are audited unless repeated, and a revoked peer is given notes alone', () => {
   const given = new Given().peers(1);
   const put = (change: { note: string | null } | { publicKey: string | null }) => {
     const type = 'note' in change ? 'note' : 'public_key';

@@ -1,4 +1,4 @@
-/** The settings that the nodes of a cluster share: their record, its audit entry, and the snapshot of them. */
+/** The settings that the nodes of a cluster share: their record and its audit entry. */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { decidePreTrust } from '../../src/core/rules/decide-peer.js';

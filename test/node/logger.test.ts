@@ -10,7 +10,7 @@ function linesOf(use: (log: ReturnType<typeof createLog>) => void): Record<strin
   return lines.map((line) => JSON.parse(line));
 }
 
-test('a line is JSON with a level, a time in ISO 8601 and the message', () => {
+test('a line is JSON with a level, a time in ISO 8601 and the message; none below the level is written', () => {
   const [line, ...more] = linesOf((log) => {
     log.debug('below the level');
     log.info({ port: 1 }, 'listening');

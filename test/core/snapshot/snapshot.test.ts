@@ -87,7 +87,7 @@ const contents: Readonly<Record<string, readonly [act: (given: Given) => void, s
   };
 
 for (const [what, [act, seen]] of Object.entries(contents)) {
-  test(`${what} come back from the records, sorted or not, and from a snapshot`, () => {
+  test(`the records, sorted or not, and a snapshot restore ${what}`, () => {
     const given = new Given(30).peers(2);
     for (const peer of [0, 1]) given.event(peer, 'a', { eventType: 'ban_applied' });
     const [digest, before] = [stateDigest(given.state), JSON.stringify(seen(given.state))];

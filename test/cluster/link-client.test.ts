@@ -200,9 +200,9 @@ test('a request reaches the handler as it was sent, and a body or an answer beyo
 
 test('an answer that arrives in several pieces is whole', async () => {
   await using link = closing(linkOver());
-  const sent = Uint8Array.from({ length: 100_000 }, (_, i) => i % 251);
+  const sent = Buffer.from(Array.from({ length: 100_000 }, (_, i) => i % 251));
   const url = await nodeThat(async () => sent);
-  assert.equal(new Uint8Array(await link.bytes(call(url))), sent);
+  assert.ok((await link.bytes(call(url))).equals(sent));
 });
 
 test('a node that cannot be reached ends no call that waits for a connection to another node', async () => {

@@ -31,7 +31,7 @@ if (missing === undefined) {
       for (const node of lost) await node.child.kill();
       for (const index of [1, 2]) await group.etcd.member(index).kill();
       const refused = await left!.ask('POST', '/peers/register', { peer_name: 'late', game_ids: ['g'] });
-      assert.is(refused.status, 503);
+      assert.equal([refused.status, refused.body.code], [503, 'dependency_unavailable']);
 
       await rebuildFrom(group.etcd, 0);
       for (const node of lost) {

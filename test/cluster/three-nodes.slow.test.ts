@@ -1,17 +1,20 @@
 /**
- * Three nodes of one group over three members of etcd: forwarding, a forked log, streams and erasure. Takeovers and
- * joining nodes are in `cluster.slow.test.ts` and `lost-majority.slow.test.ts`.
+ * Three nodes of one group over three members of etcd: forwarding, logs that lack slots or forked, streams, erasure, and
+ * members that hang. Takeovers are in `cluster.slow.test.ts`.
  */
 import { createHash, randomBytes } from 'node:crypto';
+import { readdirSync, readFileSync } from 'node:fs';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { noEtcd } from '../../bench/cluster/etcd-members.js';
-import { salt } from '../../bench/cluster/node-group.js';
+import { appliedSeq, salt } from '../../bench/cluster/node-group.js';
 import { Batch, BatchWriter, NONCE_BYTES } from '../../src/core/records/batch.js';
+import { limits } from '../../src/limits.js';
 import { openLogReader } from '../../src/store/log/lmdb-log.js';
 import { acquireFolder } from '../../src/store/ownership/owner.js';
 import { deadProcess } from '../store/dead-process.js';
 import { closing } from '../support/closing.js';
+import { beginPtf } from '../support/ptf.js';
 import { differences, StreamReader } from '../support/stream-reader.js';
 import { until } from '../support/until.js';
 import { filesWith } from './final-log.js';
@@ -60,6 +63,12 @@ async function roles(): Promise<[leader: ClusterNode, follower: ClusterNode, oth
   return [leader, follower!, other!];
 }
 
+/** Whether every thread of the process is stopped by a signal. */
+function isStopped(pid: number): boolean {
+  const tasks = `/proc/${pid}/task`;
+  return readdirSync(tasks).every((id) => /\) T /.test(readFileSync(`${tasks}/${id}/stat`, 'utf8')));
+}
+
 /** Digest of the batches of a node's log. */
 async function digestOf({ dir }: ClusterNode): Promise<string> {
   await using log = closing(openLogReader(dir));
@@ -85,6 +94,15 @@ async function sameFiles(some: readonly ClusterNode[] = nodes): Promise<number> 
   return seq;
 }
 
+/** Returns the last record whose slot was deleted, as the given nodes report it. */
+async function floorOf(some: readonly ClusterNode[]): Promise<number> {
+  const ask = async ({ dir }: ClusterNode): Promise<number> => {
+    const { out } = await beginPtf(['cluster', 'status', '--json'], dir).ended;
+    return (JSON.parse(out) as { readonly floor_seq: number }).floor_seq;
+  };
+  return Math.max(...(await Promise.all(some.map(ask))));
+}
+
 if (missing !== undefined) {
   process.stdout.write(`SKIPPED: ${missing}\n`);
   test.skip('three nodes', () => undefined);
@@ -107,6 +125,32 @@ if (missing !== undefined) {
       const again = await served(() => nodes[(i + 1) % nodes.length]!.ask('POST', '/events', event, key));
       assert.equal([again.status, again.body.code], [409, 'duplicate_event']);
     }
+  });
+
+  test('a node that was away until its slots were deleted rejoins, with callers that wait on it', async () => {
+    const [leader, away, other] = await roles();
+    const others = [leader, other];
+    // The callers wait for an answer while the node is paused, and then while it closes.
+    const waiting = Array.from({ length: 5 }, (_, i) => {
+      const asked = away.ask('POST', '/events', eventOf(`waiting-${i}`, 'waiting'), key);
+      return asked.then(
+        () => 'answered',
+        () => 'cut off',
+      );
+    });
+    away.child.pause();
+    const before = await sameSeq(others);
+    // More turns than the leader retains of the records that every living node has, and more than a paused node's
+    // connection to etcd holds: it would read those once it goes on.
+    const lost = before + 600;
+    while ((await appliedSeq(leader)) <= lost + limits.slotsRetained) await store(leader, 'away');
+    await until(async () => (await floorOf(others)) >= lost);
+    away.child.resume();
+    await Promise.all(waiting);
+    await away.ready();
+    await sameFiles();
+    assert.match(away.child.output, /starting again/);
+    assert.is(await digestOf(away), await digestOf(leader));
   });
 
   test('a node whose log forked on the boundary of a slot joins again', async () => {
@@ -171,6 +215,41 @@ if (missing !== undefined) {
     for (const node of nodes) {
       assert.is((await served(() => node.ask('GET', `/players/${player}/verdict`))).status, 404);
     }
+  });
+
+  test('without a majority of etcd writes are refused within two seconds, and come back with it', async () => {
+    const leader = await group.awaitLeader();
+    for (const member of [0, 1]) {
+      const { child } = group.etcd.member(member);
+      group.etcd.member(member).pause();
+      // A thread in the kernel stops only when it returns from there.
+      await until(() => isStopped(child.pid!));
+    }
+    const asked = performance.now();
+    const refused = await leader.ask('POST', '/events', eventOf('without-majority', 'p'), key);
+    const tookMs = performance.now() - asked;
+    for (const member of [0, 1]) group.etcd.member(member).resume();
+    assert.equal([refused.status, refused.body.code], [503, 'dependency_unavailable']);
+    // The bound is 1.5 s by the node's clock; a busy machine may answer later.
+    assert.ok(tookMs < 8_000, String(tookMs));
+    await store(leader, 'with-majority');
+    await sameSeq(nodes);
+  });
+
+  test('nodes stop when asked to while etcd hangs, and serve again afterwards', async () => {
+    const [leader, follower] = await roles();
+    const stopping = [leader, follower];
+    for (const member of [0, 1, 2]) group.etcd.member(member).pause();
+    await Promise.all(stopping.map(({ child }) => child.kill('SIGTERM')));
+    for (const { child } of stopping) {
+      assert.match(child.output, /"msg":"stopped"/);
+      assert.not.match(child.output, /did not stop/);
+    }
+    for (const member of [0, 1, 2]) group.etcd.member(member).resume();
+    for (const node of stopping) node.start();
+    for (const node of stopping) await node.ready();
+    await store(leader, 'after-the-stop');
+    await sameSeq(nodes);
   });
 
   test('no node ended by itself in all of this', () => {

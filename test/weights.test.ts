@@ -123,8 +123,7 @@ const failingReplica = (body: string): URL =>
 
 const folder = () => ({ dir: temporaryFolder(), salt: new Uint8Array(16) });
 
-const poolWith = (replica: URL, timeoutMs?: number): PiscinaPool =>
-  new PiscinaPool(folder(), { replica, reader: failingReplica('') }, timeoutMs);
+const poolWith = (replica: URL) => new PiscinaPool(folder(), { replica, reader: failingReplica('') });
 
 test('a closing pool lets its workers load first: one ended while it opens files kills the process', async () => {
   const marker = join(temporaryFolder(), 'loaded');
@@ -153,37 +152,12 @@ test('a closing pool ends its replica first: one ended during a write into LMDB 
   assert.is((await made) as unknown, 'given up');
 });
 
-test('a pool is closed once: asked again, it waits for the same threads', async () => {
-  const pool = poolWith(failingReplica(''));
-  assert.is(pool.close(), pool.close());
-  await pool.close();
-});
-
 test('a replica that dies rejects its task and is replaced', async () => {
   const pool = poolWith(failingReplica('process.exit(1);'));
   for (let i = 0; i < 2; i++) {
     assert.ok(await rejection(pool.weights(1, 0)), 'it should have died');
     assert.is((await pool.snapshot(1, 1)) as unknown, 'still there');
   }
-  await pool.close();
-});
-
-test('a task whose worker cannot load rejects with the reason, and the next one starts a worker again', async () => {
-  const loads = join(temporaryFolder(), 'loads');
-  const loading = moduleOf(
-    "import { existsSync } from 'node:fs';",
-    `if (!existsSync(${JSON.stringify(loads)})) throw new Error('too many open files');`,
-    "export function snapshot() { return 'there'; }",
-    'export function loaded() {} export function close() {}',
-  );
-  const pool = poolWith(loading);
-  const [first, second] = await Promise.allSettled([pool.snapshot(1, 1), pool.weights(1, 0)]);
-  for (const { status, reason } of [first, second] as PromiseRejectedResult[]) {
-    assert.is(status, 'rejected');
-    assert.match(String(reason.cause), /too many open files/);
-  }
-  writeFileSync(loads, '');
-  assert.is((await pool.snapshot(1, 1)) as unknown, 'there');
   await pool.close();
 });
 
@@ -208,13 +182,6 @@ test('timers of a worker run between its tasks: LMDB sets one at each renewed re
   } finally {
     await pool.destroy();
   }
-});
-
-test('a replica that hangs is given up and replaced', async () => {
-  const pool = poolWith(failingReplica('for (;;);'), 300);
-  assert.ok(await rejection(pool.weights(1, 0)), 'it should have been given up');
-  assert.is((await pool.snapshot(1, 1)) as unknown, 'still there');
-  await pool.close();
 });
 
 test.run();

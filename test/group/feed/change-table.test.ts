@@ -172,6 +172,18 @@ test('a state completes without a sweep although changed players always wait', (
   assert.ok(reader.piece().upTo!.seq > began);
 });
 
+test('so many changed players are remembered one by one, and a sweep finds those beyond', () => {
+  const reader = TableReader.of(12);
+  for (let i = 11; i >= 0; i--) reader.event(1, `p${i}`);
+  const players = new Map(Array.from({ length: 12 }, (_, i) => [hexOf(`p${i}`), `p${i}`]));
+  const sent = () => reader.piece().rows.map(({ subject }) => players.get(subject));
+  // Two of a piece in the order of their change, and one of the sweep, which goes from the first player to the last.
+  assert.equal(sent(), ['p11', 'p10', 'p0']);
+  assert.equal(sent(), ['p9', 'p8', 'p1']);
+  assert.equal(sent(), ['p2', 'p3', 'p4'], 'no more than four were remembered');
+  reader.allHeld();
+});
+
 test('an erased player is sent before all others, and a later one under its name is a new player', () => {
   const reader = TableReader.of(6);
   for (let i = 0; i < 5; i++) reader.event(1, `p${i}`);

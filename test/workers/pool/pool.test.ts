@@ -55,7 +55,7 @@ test('a read is queued once the thread has loaded, so that the time of the load 
 });
 
 test('a thread verifies a batch of signatures, each by its own key, and replies in their order', async () => {
-  const pool = new PiscinaPool({ dir: 'none', salt });
+  await using pool = closing(new PiscinaPool({ dir: 'none', salt }));
   const base = '"@method": POST, \u00ff is one byte';
   const keys = [newSigningKey(), newSigningKey()] as const;
   const signatures = keys.map(({ privateKey }) => sign(null, Buffer.from(base, 'latin1'), privateKey));
@@ -185,8 +185,11 @@ test('a task starts once the files hold every acknowledged batch, unless an eras
 
 test('a worker that cannot load fails its tasks, and the next task starts another one', () =>
   withWorkers('throw new Error("no memory")', async (pool, replace) => {
-    const failures = await Promise.all([pool.follow(1), pool.follow(2)].map(messageOf));
-    assert.equal(failures, Array(2).fill('no worker is left for follow'));
+    const failures = (await Promise.all([pool.follow(1), pool.verdicts(1, 1)].map(rejection))) as Error[];
+    assert.equal(
+      failures.map(({ message, cause }) => `${message}: ${cause}`),
+      ['follow', 'verdicts'].map((task) => `no worker is left for ${task}: Error: no memory`),
+    );
     replace('export const follow = () => 7;');
     assert.is(await pool.follow(3), 7);
   }));
@@ -215,7 +218,7 @@ test('a pool that is closed refuses the reads that wait for a thread, as too man
 
 test('a computation of weights that takes too long is given up, and its worker is replaced', () =>
   withWorkers(
-    'export const weights = () => new Promise(() => {}); export const follow = () => 7; export const verdicts = follow;',
+    'export function weights() { for (;;); } export const follow = () => 7; export const verdicts = follow;',
     async (pool) => {
       await pool.follow(1);
       assert.match(await messageOf(pool.weights(1, 1)), /aborted/);

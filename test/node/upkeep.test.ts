@@ -1,4 +1,4 @@
-/** The regular tasks of a node. group/removal/retention.slow.test.ts covers the removal of events that expire. */
+/** The regular tasks of a node. group/removal/retention.test.ts covers the removal of events that expire. */
 import { rmSync } from 'node:fs';
 import { pino } from 'pino';
 import { test } from 'uvu';

@@ -5,7 +5,7 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { asOfTime, endOfMinute } from '../../../src/core/evidence/decay.js';
-import { BatchWriter, chainStart, NONCE_BYTES } from '../../../src/core/records/batch.js';
+import { type Batch, BatchWriter, chainStart, NONCE_BYTES } from '../../../src/core/records/batch.js';
 import { ChangeTable, type TouchedRows } from '../../../src/group/feed/change-table.js';
 import type { LogReader } from '../../../src/group/ports/storage.js';
 import { playersChangedSince } from '../../../src/group/replica/replica.js';
@@ -30,16 +30,18 @@ class World extends FollowedState {
     super(1, endOfMinute);
   }
 
-  changedSince(seq: number, log: LogReader = this.#log()): TouchedRows | null {
+  changedSince(seq: number, log: LogReader = this.#logBehind(seq)): TouchedRows | null {
     return playersChangedSince(log, this.state, seq);
   }
 
-  #log(): LogReader {
-    const batches = this.given.records.map(({ record, at }, i) => {
+  /** The log behind a record, in batches of two records. */
+  #logBehind(seq: number): LogReader {
+    const batches: Batch[] = [];
+    for (let before = seq; before < this.state.lastSeq; before += 2) {
       const writer = new BatchWriter();
-      writer.add(record);
-      return writer.seal(i + 1, at, Buffer.alloc(NONCE_BYTES), chainStart);
-    });
+      for (const { record } of this.given.records.slice(before, before + 2)) writer.add(record);
+      batches.push(writer.seal(before + 1, this.now, Buffer.alloc(NONCE_BYTES), chainStart));
+    }
     return logOf(batches);
   }
 

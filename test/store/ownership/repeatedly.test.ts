@@ -36,10 +36,10 @@ test('work is not begun again before it has ended, its end is waited for, and no
   assert.is(begun, 1, 'it lasts longer than its interval');
   works[0].resolve();
   await again.promise;
-  const stopped = stop();
+  const endedByStop = stop().then(() => ended);
+  await tenIntervals();
   works[1].resolve();
-  await stopped;
-  assert.is(ended, 2);
+  assert.is(await endedByStop, 2, 'its end is waited for');
   await tenIntervals();
   assert.is(begun, 2);
 });

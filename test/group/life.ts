@@ -25,7 +25,13 @@ const rules = { ...bounds, erasureQuotaPerDay: 1000 };
 
 /** One thing that happens, so that the same can happen to another group. */
 export type Act =
-  | ({ readonly type: 'event' } & Record<'peer' | 'severity', number> & Record<'id' | 'player', string>)
+  | {
+      readonly type: 'event';
+      readonly peer: number;
+      readonly id: string;
+      readonly player: string;
+      readonly severity: number;
+    }
   | { readonly type: 'withdraw'; readonly id: string }
   | { readonly type: 'erase' | 'request'; readonly player: string };
 

@@ -58,6 +58,7 @@ test('rewritten batches are replaced in transactions of bounded size, one at a t
     isReplacing = false;
     sizes.push(batches.reduce((sum, { bytes }) => sum + bytes.length, 0));
   };
+  // Restores the bound that is lowered amid the copy.
   await withBounds({}, () => copyLog(inPieces(life.machine.log, 20), { ...sink, replace }, () => undefined));
   assert.ok(sizes.length > 2 && Math.max(...sizes) < 800, `bytes of each transaction: ${sizes}`);
   assert.ok(everyByte(copy).equals(everyByte(life.machine.log)));

@@ -219,6 +219,7 @@ test('a vector becomes a record when a value moved by more than a thousandth, or
     const outcome = given.done(decideWeights(given.state, computed(given, tau, at), at), at);
     return outcome.ok && outcome.value;
   };
+  // Without an event meanwhile: the record of a vector itself is newer than what the vector was computed from.
   for (const [tau, at, isPublished] of [
     [[1, 0.5], t0, true],
     [[1, 0.5], t0 + 1, false],

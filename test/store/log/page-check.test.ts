@@ -114,7 +114,7 @@ function listPages(layout: Layout, ...pages: readonly (bigint | number)[]): void
   for (const [i, page] of pages.entries()) layout.bytes.writeBigInt64LE(BigInt(page), newestList(layout) + 8 + 8 * i);
 }
 
-/** Changes a number of 16 bits, at an offset into the newest leaf, by so much. */
+/** Sets a number of 16 bits in the newest leaf to the one at `from`, plus `by`. `at` and `from` are offsets. */
 const moveInLeaf =
   (at: number, by: number, from = at) =>
   (layout: Layout) =>

@@ -69,6 +69,7 @@ test('events that are applied together publish every player, like single events'
   const firstSeq = given.state.lastSeq + 1;
   const writer = new BatchWriter();
   for (const [peer, player] of [
+    [1, 'p1'],
     [1, 'p0'],
     [2, 'p0'],
     [3, 'p7'],
@@ -80,7 +81,7 @@ test('events that are applied together publish every player, like single events'
   writer.seal(firstSeq, now, Buffer.alloc(NONCE_BYTES), chainStart).events(firstSeq, columns);
   reader.table.afterEvents(columns);
   const { rows } = reader.allHeld();
-  assert.equal(rows.map(({ subject }) => subject).sort(), ['p0', 'p7'].map(hexOf).sort());
+  assert.equal(rows.map(({ subject }) => subject).sort(), ['p0', 'p1', 'p7'].map(hexOf).sort());
 });
 
 test('a walk first reads all players in pieces, then sends them', () => {

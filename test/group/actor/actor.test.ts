@@ -110,6 +110,11 @@ test('an actor is settled while its state is the durable log, and no removal is 
   assert.ok(actor.isSettled);
   actor.state.lastSeq += 1;
   assert.not(actor.isSettled, 'the state is ahead of the log');
+  actor.state.lastSeq -= 1;
+  machine.offer('erase', erase('p'));
+  actor.takeTurn(t0, nonce);
+  actor.committed();
+  assert.not(actor.isSettled, 'an erasure is in progress');
 });
 
 test('the same event twice in one turn is accepted once, and both are answered after the commit', async () => {

@@ -115,12 +115,12 @@ class World {
       forgotten: () => void forgotten++,
     });
     /** The subjects of each publication, and the position of its mark, if any. */
-    const told = () => published.map(([rows, mark]) => [rows.map(({ subject }) => subject).join(), mark?.position]);
-    return { published, told, leave, forgotten: () => forgotten };
+    const subjects = () => published.map(([rows, mark]) => [rows.map(({ subject }) => subject).join(), mark?.position]);
+    return { published, subjects, leave, forgotten: () => forgotten };
   }
 }
 
-/** A world with a reader that has been told of the first state. */
+/** A world with a reader to which the first state was published. */
 async function listened(given: Partial<World> = {}) {
   const world = Object.assign(new World(), given);
   const reader = world.listen();
@@ -157,10 +157,10 @@ test('the replica is asked when the log grew or the minute moved, and not otherw
 
 test('changes are resumed from memory, except those before the first complete publication', async () => {
   const answers = [{ rows: [row('a')], upTo: null, more: true }, { rows: [row('b')] }, { rows: [row('c')] }];
-  const { world, told } = await listened({ answers });
+  const { world, subjects } = await listened({ answers });
   assert.is(world.feed.mark?.position, 2);
   await world.grow();
-  assert.equal(told(), [
+  assert.equal(subjects(), [
     ['a', undefined],
     ['b', 2],
     ['c', 3],
@@ -203,7 +203,7 @@ test('the rest of an interval is published within it, without changes that came 
   world.intervalMs = 1_000;
   world.now = 600_000;
   world.answers = [{}, { rows: [row('a')], more: true }, { rows: [row('b')] }];
-  const { told } = world.listen();
+  const { subjects } = world.listen();
   await world.pass(500);
   world.seq = 6;
   await world.pass(500 + limits.streamPaceMs / 2);
@@ -211,7 +211,7 @@ test('the rest of an interval is published within it, without changes that came 
   world.seq = 7;
   await world.pass(500);
   assert.equal(
-    told().map(([subjects]) => subjects),
+    subjects().map(([names]) => names),
     ['', 'a', 'b'],
   );
   assert.equal(

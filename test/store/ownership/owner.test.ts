@@ -103,6 +103,16 @@ test('the data folder is created for its owner alone, who refuses a second one i
   assert.equal(writer.last(), batchOf(1));
 });
 
+test('exactly one of several starts at the same time gets the folder of a dead owner', async () => {
+  const dir = temporaryFolder();
+  await (await ownFolder(dir, deadProcess())).stop();
+  const starts = [1, 2, 3].map(() => ownFolder(dir));
+  const refusals = await Promise.all(starts.map(rejection));
+  assert.is(refusals.filter((refusal) => refusal instanceof FolderOwnedError).length, 2);
+  assert.is(readOwner(dir)?.epoch, 2);
+  for (const start of await Promise.allSettled(starts)) if (start.status === 'fulfilled') await start.value.release();
+});
+
 test('a released folder is free at once, also for one that cannot look its owner up', async () => {
   const dir = temporaryFolder();
   await (await acquireFolder(dir)).close();

@@ -231,6 +231,9 @@ test('a vector becomes a record when a value moved by more than a thousandth, or
   ] as const) {
     assert.is(publishes([...tau], at), isPublished, `${tau} ${at - t0} ms later`);
   }
+  const later = t0 + 9 * limits.weightsRepublishMs;
+  const again = { ...computed(given, [1, 0.502], later), based_on_seq: given.state.weights.basedOnSeq };
+  assert.equal(decideWeights(given.state, again, later).records, [], 'computed from the same records');
 });
 
 test('a vector is recorded if a witness group changed or the current one is of an earlier scoring', () => {

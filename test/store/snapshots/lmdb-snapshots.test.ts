@@ -38,6 +38,13 @@ async function withThree() {
   return { dir, store };
 }
 
+test('a snapshot whose writing was interrupted is written anew', async () => {
+  const { dir, store } = await withThree();
+  mkdirSync(join(dir, '.tmp-snapshot-0000000000000011'));
+  await store.write(headerOf(11), blocksOf(1, [10]));
+  assert.equal(store.list(), [11, 3]);
+});
+
 test('each block is written by itself, so that no call writes more than one', () =>
   withSnapshot(async (_dir, _store, file) => {
     const environment = open(file, { readOnly: true, noSubdir: true });

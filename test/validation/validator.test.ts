@@ -2,7 +2,12 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import fc from 'fast-check';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { batchEnvelopeSchema, eventSchema, registrationSchema } from '../../src/contract/request-bodies.js';
+import {
+  batchEnvelopeSchema,
+  disputeSchema,
+  eventSchema,
+  registrationSchema,
+} from '../../src/contract/request-bodies.js';
 import { formats } from '../../src/validation/formats.js';
 import { type Validator, validatorOf, violationTexts } from '../../src/validation/validator.js';
 import { admitted, spoiled } from '../fuzz/values.js';
@@ -11,6 +16,7 @@ import { eventBody } from '../http/samples.js';
 const event = validatorOf(eventSchema);
 const registration = validatorOf(registrationSchema);
 const batch = validatorOf(batchEnvelopeSchema);
+const dispute = validatorOf(disputeSchema);
 
 function faultOf(validate: Validator<unknown>, body: unknown): unknown {
   const outcome = validate(body);
@@ -84,7 +90,14 @@ const batches: readonly (readonly [body: unknown, fault: Fault])[] = [
   [{ events: [] }, ['/events', 'minItems', 0, 1]],
   [{ events: {} }, ['/events', 'type']],
   [{}, ['/events', 'required']],
+  [{ events: [eventBody()], extra: 1 }, ['/extra', 'additionalProperties']],
   [[], ['', 'type']],
+];
+
+const disputes: readonly (readonly [body: unknown, fault: Fault])[] = [
+  [{}, ['/text', 'required']],
+  [{ text: ' \n ' }, ['/text', 'pattern']],
+  [{ text: 'x', more: 1 }, ['/more', 'additionalProperties']],
 ];
 
 const notObjects = [null, 3, 'x', true, [], [eventBody()]].map((body) => [body, ['', 'type'] as Fault] as const);
@@ -100,6 +113,7 @@ test('a fault is named by its field and its kind, and one of a bound states the 
       changedRegistrations.map(([changed, fault]) => [{ ...registrationBody, ...changed }, fault] as const),
     ],
     [batch, batches],
+    [dispute, disputes],
   ] as const) {
     for (const [body, [field, violation, actual, limit]] of cases) {
       const details = actual === undefined ? { field, violation } : { field, violation, actual, limit };

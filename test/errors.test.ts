@@ -39,6 +39,11 @@ test('each code keeps its status', () => {
   );
 });
 
+test('the refusals of a key have the texts of the interface specification', () => {
+  const texts = (['missing_api_key', 'invalid_api_key', 'peer_not_active'] as const).map((code) => errors[code].text);
+  assert.equal(texts, ['missing api key', 'invalid api key', 'peer not active']);
+});
+
 test('an error body has the default text unless the refusal has its own, and details if there are some', () => {
   const { text } = errors.overloaded;
   assert.equal(errorMembers(refused('overloaded', { retryAfterS: 1 })), { error: text, code: 'overloaded' });

@@ -126,13 +126,14 @@ test('each gauge of the group, its cluster and its peers has the value of one fi
   );
 });
 
-test('a peer without signals has figures of 0, a node without a cluster no gauge of one, and a process its own', async () => {
+test('without signals a peer has figures of 0, without a cluster a ready node no gauge of one; a process has its own', async () => {
   const group = groupDouble();
   const text = await createMetrics(version, () => group).text();
   const peer = group.peers(1, 1)[0]!.peerId;
   const names = ['players', 'shared_players', 'discounted_pairs', 'shared_erasures'];
   const figures = names.map((name) => sampleOf(text, `ptf_peer_${name}{peer_id="${peer}"}`));
   assert.equal(figures, [0, 0, 0, 0]);
+  assert.is(sampleOf(text, 'ptf_ready'), 1);
   assert.not.match(text, /ptf_cluster_/);
   assert.not.match(text, /nodejs_active_\w+_total/);
   assert.match(text, /^process_cpu_seconds_total /m);

@@ -96,6 +96,7 @@ test('an expectation other than 100-continue is foreign, except in HTTP/1.0', ()
 test('an exchange takes over a usable id, the form of refusals, the tag and whether a key was sent', () => {
   const { requestId, ...plain } = exchangeOf({ 'x-request-id': 'not usable' });
   assert.equal([requestId.length, plain], [36, { problem: false, keySent: false, ifNoneMatch: undefined }]);
+  assert.is(exchangeOf({ 'x-peer-api-key': ' ' }).keySent, false, 'a blank key is none');
   const repeated = { 'x-request-id': ['first', 'second'] };
   assert.is(exchangeOf(repeated as unknown as IncomingMessage['headers']).requestId, 'first');
   const headers = { 'x-request-id': 'an.id', accept: 'application/problem+json', 'if-none-match': '"a"' };

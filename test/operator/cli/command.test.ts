@@ -63,7 +63,6 @@ test('wrong usage ends with 2 and asks for no node', async () => {
     ['audit', 'tail', '--count', '201'],
     ['status', '--loud'],
     ['simulate'],
-    ['simulate', '--rows', '5'],
   ];
   for (const args of wrong) {
     const run = await runHere(args, nowhere);
@@ -84,6 +83,7 @@ test('an error is reported in one plain line', async () => {
     'peer_name must not begin or end with a blank': ['peers', 'add', '--name', ' n', '--games', 'arena, chess'],
     'peer_name must not contain a control character; found U+0009; game_ids[0] must have at most 64 characters; got 65':
       [...['peers', 'add', '--name', 'a\tb', '--games', 'g'.repeat(65)]],
+    'give at least one of --without, --pre-trusted, --half-life, --ban-half-life': ['simulate', '--rows', '5'],
     '/nowhere/inner lies within the data folder; a backup belongs outside it': ['backup', '/nowhere/inner'],
     '/nowhere lies within the data folder; a backup belongs outside it': ['restore', nowhere],
   };

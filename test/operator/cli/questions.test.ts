@@ -219,7 +219,14 @@ test('a new password is asked for twice and stored as a hash, or refused before 
     const ran = await runHere(['dashboard', 'set-password'], '/nowhere', { keepSecret, ...(terminal && { terminal }) });
     return [ran.code, ran.err];
   };
-  const typed = (...answers: string[]) => set({ askSecret: async () => answers.shift()! });
+  const asked: string[] = [];
+  const typed = (...answers: string[]) =>
+    set({
+      askSecret: async (question) => {
+        asked.push(question);
+        return answers.shift()!;
+      },
+    });
   assert.equal(await typed(''), [1, 'ptf: no password was entered; nothing was changed (not_confirmed)\n']);
   assert.equal(await typed('short'), [2, 'ptf: the password must have at least 12 characters (wrong_usage)\n']);
   const differ = [1, 'ptf: the two passwords differ; nothing was changed (not_confirmed)\n'];
@@ -229,8 +236,11 @@ test('a new password is asked for twice and stored as a hash, or refused before 
     'ptf: the password must not contain control characters (wrong_usage)\n',
   ]);
   assert.equal(stored, []);
+  // One question for each refusal of the first answer.
+  assert.equal(asked, ['New password', 'New password', 'New password', 'Repeat the password']);
+  assert.equal(await typed('correct horse', 'correct horse'), [0, '']);
   assert.equal(await set({ input: async () => 'correct horse\r\n' }), [0, '']);
-  assert.equal(stored, ['/nowhere', 'dashboard-password']);
+  assert.equal(stored, Array(2).fill(['/nowhere', 'dashboard-password']).flat());
 });
 
 test.run();

@@ -81,7 +81,7 @@ test('an internal error is 500 with only the request id, and is logged with its 
   }
 });
 
-for (const [code, mayGet] of [
+for (const [code, isPossible] of [
   ['overloaded', (route: Route) => route.codes.includes('overloaded')],
   ['no_leader', (route: Route) => route.method !== 'GET'],
 ] as const) {
@@ -89,7 +89,7 @@ for (const [code, mayGet] of [
     const refusal = refused(code, { retryAfterS: 3 });
     await using face = await startFace({ group: answeringGroup(async () => refusal) });
     for (const { route, path, how } of requests()) {
-      if (!mayGet(route)) continue;
+      if (!isPossible(route)) continue;
       const { status, body, headers } = await ask(face.url, path, how);
       assert.equal([status, body.code, headers['retry-after']], [503, code, '3'], path);
     }

@@ -27,9 +27,9 @@ test('the group gets each change with the name of the operator, the bytes of a h
   for (const [name, request, call] of [
     ['allow-add', { subject_hash: hash, until: second, note: 'n' }, ['allowPlayer', subject, 1_000, 'n']],
     ['allow-remove', { subject_hash: hash.toUpperCase() }, ['disallowPlayer', subject]],
-    ['erase-refuse', { subject_hash: hash, reason: 'no' }, ['refuseErasure', subject, 'no']],
-    ['erase', { subject_hash: hash }, ['confirmErasure', subject]],
-    ['subject-export', { subject_hash: hash }, ['exportSubject', subject]],
+    ['erase-refuse', { subject_hash: hash.toUpperCase(), reason: 'no' }, ['refuseErasure', subject, 'no']],
+    ['erase', { subject_hash: hash.toUpperCase() }, ['confirmErasure', subject]],
+    ['subject-export', { subject_hash: hash.toUpperCase() }, ['exportSubject', subject]],
     ['peers-set-key', { peer_id, public_key: null }, ['changePeer', 'public_key', peer_id, { publicKey: null }]],
     ['peers-note', { peer_id, note: 'n' }, ['changePeer', 'note', peer_id, { note: 'n' }]],
     ['peers-purge', { idle_ms: 5 }, ['purgePeers', 5]],
@@ -37,12 +37,14 @@ test('the group gets each change with the name of the operator, the bytes of a h
     ['pretrust-change', { change: 'add', peer_id }, ['preTrust', 'add', peer_id]],
   ] as const) {
     const { answered, calls } = asking(1);
-    await answered(name, { ...request, by: 'alice' });
+    const value = await answered(name, { ...request, by: 'alice' });
     assert.equal(
       calls.filter(([method]) => method === call[0]),
       [[...call, 'operator:alice']],
       name,
     );
+    const { subject_hash } = value as { subject_hash?: string };
+    assert.is(subject_hash, 'subject_hash' in request ? hash : undefined, name);
   }
   const { answered, calls } = asking(2);
   await answered('peers-add', { peer_name: 'a', game_ids: ['g'], contact_email: 'a@b.de', by: 'alice' });

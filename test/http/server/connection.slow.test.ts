@@ -95,7 +95,10 @@ for (const [what, bytes, ends, statuses] of [
 ] as const) {
   test(what, async () => {
     let submitted = 0;
-    const submit = acceptAfter(() => turnOfLoop(submitted++));
+    const submit = acceptAfter(() => {
+      submitted++;
+      return turnOfLoop();
+    });
     await onBothLanes(async ({ port }) => assert.equal(await statusesOf(port, bytes, ends), statuses), { submit });
     assert.is(submitted, 2 * statuses.filter((status) => status === 201).length);
   });

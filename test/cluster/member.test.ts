@@ -144,6 +144,22 @@ test('a node that starts serves once its files hold what it read, because no era
   assert.is(stores, 1, 'later the erasures wait for it');
 });
 
+test('an outage of etcd is noted once when it begins, and once when it ends', async () => {
+  const notes: string[] = [];
+  let polls = 0;
+  await using member = memberOver(
+    () => {
+      polls += 1;
+      if (polls > 3 && polls <= 6) throw new SharedLogUnavailableError('silent');
+      return { leader: leaderOf('1'), slots: [] };
+    },
+    { deps: { note: (_level, _fields, text) => notes.push(text) } },
+  );
+  begin(member);
+  await time.until(() => polls === 9);
+  assert.equal(notes, ['etcd does not answer', 'etcd answers again']);
+});
+
 test('a question for the newest record costs one poll', async () => {
   let polls = 0;
   await using member = memberOver(() => {

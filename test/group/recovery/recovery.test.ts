@@ -187,8 +187,11 @@ test('a log that was truncated at its end is detected by the head outside it', a
 test('a log that lost its batches is not taken for one that ends with its snapshot', async () => {
   const { machine, snapshots } = await snapshotted();
   assert.ok(check(machine, machine.log, 'start').ok);
-  for (const left of [[], batchesOf(machine).slice(0, -1)])
+  for (const left of [[], batchesOf(machine).slice(0, -1)]) {
     assert.match(check(machine, logOf(left), 'start').faults[0]!, /has no record 7, the last one of snapshot 7/);
+    const end = left.length === 0 ? 0 : 6;
+    assert.equal(check(machine, logOf(left), 'full').faults, [`the log ends at record ${end}, before snapshot 7`]);
+  }
   const shorter = logOf(batchesOf(machine).slice(0, -2));
   const recovery = () => recover(shorter, snapshots, salt, lastSeqOf(shorter));
   assert.throws(recovery, /ends at record 5, before snapshot 7/);

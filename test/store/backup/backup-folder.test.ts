@@ -42,6 +42,11 @@ test('a file is no folder for a backup, and stays as it is', () => {
   assert.is(statSync(dir).mode & 0o777, 0o640);
 });
 
+test('a folder that a file system lets nobody make is refused with its reason', () => {
+  if (process.platform !== 'linux') return;
+  assert.throws(() => makePrivate('/proc/none/deep'), /ENOENT.*mkdir/);
+});
+
 test('an abandoned backup leaves the folder as it was: absent, or empty', () => {
   new NewBackup(dir).abandon();
   assert.not.ok(existsSync(dir));

@@ -1,5 +1,5 @@
 /** A backup of a small folder, and restores from it: what they contain, what they report, and what they refuse. */
-import { cpSync, existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { cpSync, existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -131,6 +131,10 @@ test('a backup that differs from its manifest is named damaged, and is not resto
     const [unread, ...further] = (await verifyAny(dir, 'full')).faults;
     assert.match(unread ?? '', 'data.mdb');
     assert.equal(further, [salted], 'nothing is said of what cannot be read');
+    rmSync(join(dir, 'store', 'group-salt'));
+    assert.is((await verifyAny(dir, 'full')).faults[1], 'group-salt is missing');
+    writeFileSync(file, '{"format":');
+    assert.match((await verifyAny(dir, 'full')).faults[1] ?? '', /backup\.json cannot be read: /);
   }));
 
 test('a restore that was interrupted after its store was complete is completed, whatever the backup is', () =>

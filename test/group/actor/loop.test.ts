@@ -8,12 +8,13 @@ import type { Refusal } from '../../../src/errors.js';
 import { GroupActor } from '../../../src/group/actor/actor.js';
 import { GroupLoop } from '../../../src/group/actor/loop.js';
 import type { Resolve } from '../../../src/group/actor/turn.js';
+import type { GroupPool } from '../../../src/group/ports/pool.js';
 import type { LogWriter } from '../../../src/group/ports/storage.js';
 import { lastSeqOf, recover } from '../../../src/group/recovery/recovery.js';
 import { limits } from '../../../src/limits.js';
 import { timers } from '../../../src/node/system.js';
 import { deferred } from '../../support/deferred.js';
-import { bounds, salt } from '../../support/given.js';
+import { bounds, salt, t0 } from '../../support/given.js';
 import { MemoryLog } from '../../support/memory-log.js';
 import { MemorySnapshotStore } from '../../support/memory-snapshots.js';
 import { until } from '../../support/until.js';
@@ -129,6 +130,44 @@ test('a change by the operator is written on a full disk, in the space of the re
   await loop.disk.look();
   const suspended = await ask({ type: 'peer_status', peerId: 'peer-0', status: 'suspended', by: 't' });
   assert.equal([codeOf(suspended), released], ['ok', [0]]);
+});
+
+test('on a full disk no snapshot is made and no weights are computed, and what is due follows with room', async () => {
+  let now = t0;
+  const done: string[] = [];
+  const pool: Partial<GroupPool> = {
+    async snapshot(seq) {
+      done.push('snapshot');
+      return { seq, ms: 0 };
+    },
+    follow: async () => undefined,
+    async weights() {
+      done.push('weights');
+      throw new Error('not in this test');
+    },
+  };
+  const { loop, ask, gauge } = await grown(undefined, {
+    pool: pool as GroupPool,
+    clock: { now: () => now },
+    snapshotEvery: 1,
+    onFailure: (what) => void done.push(`${what} failed`),
+  });
+  await until(() => done.includes('computing peer weights failed'));
+  gauge.bytes = 0;
+  await loop.disk.look();
+  done.length = 0;
+  now += 2e9;
+  const change = (status: 'suspended' | 'active') => ask({ type: 'peer_status', peerId: 'peer-0', status, by: 't' });
+  // As many records as make a snapshot due.
+  for (const status of ['suspended', 'active', 'suspended'] as const) await change(status);
+  await until(() => done.length > 0);
+  await turnOfLoop();
+  assert.equal(done.splice(0), ['snapshot failed']);
+  gauge.bytes = 1e9;
+  await loop.disk.look();
+  await change('active');
+  await until(() => done.length >= 3);
+  assert.equal(done.sort(), ['computing peer weights failed', 'snapshot', 'weights']);
 });
 
 test('a loop that another one replaces refuses its waiting commands', async () => {

@@ -117,6 +117,13 @@ test('a report of the acts that a restore undid is in the folder, and a second r
   assert.equal(JSON.parse(readFileSync(join(dir, second.replaced, 'restored.json'), 'utf8')), first);
 });
 
+test('no node starts on a backup, which stays whole', async () => {
+  const { place } = await backedUp(10);
+  const refusal = await startProcess({ DATA_DIR: place }).catch(String);
+  assert.match(String(refusal), 'is a backup, not a data folder; restore it with ptf restore');
+  assert.is((await runPtf(['verify'], place)).code, 0);
+});
+
 const nobody = { uid: 65_534, gid: 65_534, cwd: '/', encoding: 'utf8' } as const;
 // Another user can be tried by root alone, and where that one may read what is run.
 const canBeNobody =

@@ -82,4 +82,15 @@ test("a start long after its folder's newest time needs the operator's word outs
   assert.instance(await started().catch((error: unknown) => error), StartRefusedError);
 });
 
+test('a start for local trials on such a clock only warns', async () => {
+  const dir = temporaryFolder();
+  const clock = new TestClock();
+  await (await startTestNode({ DATA_DIR: dir }, { clock })).close();
+  clock.aheadMs = years200;
+  const lines: string[] = [];
+  const log = pino({ level: 'warn' }, { write: (line: string) => lines.push(line) });
+  await (await startTestNode({ DATA_DIR: dir }, { clock, log })).close();
+  assert.is(lines.filter((line) => line.includes('CLOCK_ACCEPTED_UNTIL')).length, 1);
+});
+
 test.run();

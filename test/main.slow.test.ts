@@ -3,7 +3,7 @@
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -92,6 +92,7 @@ test('a refused start is one line without a stack, which names the variable, and
     ['HOST', 'no-such-host.invalid', ': this machine has no such address ('],
     ['DATA_DIR', entry, ' cannot be used: a part of its path is a file; set another folder'],
     ['DATA_DIR', 'marked', belongs],
+    ['PRE_TRUSTED_PEERS', 'nobody', ': '],
   ] as const) {
     const { code, out, err } = await start({ LOG_LEVEL: 'error', [variable]: value }).ended;
     assert.equal([code, err], [1, ''], variable);
@@ -99,6 +100,7 @@ test('a refused start is one line without a stack, which names the variable, and
     assert.equal([others, line.err, line.level], [[], undefined, 'fatal'], out);
     assert.ok(line.msg.startsWith(variable) && line.msg.includes(text), line.msg);
   }
+  assert.equal(readdirSync(join(folder, 'marked')), ['cluster.json']);
 });
 
 test.run();

@@ -91,6 +91,13 @@ test('after a kill the relay goes on from the last delivery and misses no change
   await end(second);
 });
 
+test('with --discord each webhook is an embed', async () => {
+  const running = await relay('--discord', '--all');
+  await until(() => receiver.asked.length > 0);
+  assert.equal(Object.keys(JSON.parse(receiver.asked[0]!.text)), ['allowed_mentions', 'embeds']);
+  await end(running);
+});
+
 test('--all sends the players known at the first start, and an erased player is sent as removed', async () => {
   await condemn('relayed-5');
   await node.settled();

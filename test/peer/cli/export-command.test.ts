@@ -108,7 +108,7 @@ test('a list is not written in the place of the ids, under whichever name', asyn
   }
 });
 
-test('a list that is followed is written again if somebody removes it', async () => {
+test('a list that is followed is written again if somebody removes it, and whenever it changes', async () => {
   answers = 'answers';
   const path = join(world.folder, 'list');
   const ending = new AbortController();
@@ -116,9 +116,12 @@ test('a list that is followed is written again if somebody removes it', async ()
   await until(() => existsSync(path));
   rmSync(path);
   await until(() => existsSync(path));
+  assert.is(readFileSync(path, 'utf8'), `${player}\n`);
+  const other = '76561202255225730';
+  writeFileSync(join(world.folder, 'ids'), `${other}\n`);
+  await until(() => readFileSync(path, 'utf8') === `${other}\n`);
   ending.abort();
   assert.is((await following).code, 0);
-  assert.is(readFileSync(path, 'utf8'), `${player}\n`);
 });
 
 test('a list that is followed reads the verdict stream with the key of its peer', async () => {

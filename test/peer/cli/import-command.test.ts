@@ -123,6 +123,20 @@ test('a dry run prints each ban and what would be sent, however long the list is
   assert.equal(Object.keys(document.events[0]), fields);
 });
 
+test('an option names the server of offline accounts, and another one re-states bans as of today', async () => {
+  const uuid = '6fd4503c-40a5-3580-8bff-1eb3bc47f86d';
+  const offline = JSON.stringify([{ uuid, created: '2026-11-20 12:00:00 +0000' }]);
+  const dryRun = async (text: string, ...options: readonly string[]) => {
+    const { code, out } = await imported(text, [], '--dry-run', '--json', '--send-faded', ...options);
+    return { code, events: JSON.parse(out).events };
+  };
+  assert.equal(await dryRun(offline, '--format', 'minecraft'), { code: 1, events: [] });
+  const named = await dryRun(offline, '--format', 'minecraft', '--offline-server', 'survival');
+  assert.equal([named.code, named.events[0].player_id], [0, `minecraft-offline:survival:${uuid}`]);
+  assert.not.match((await dryRun(undated)).events[0].note, 're-stated');
+  assert.match((await dryRun(undated, '--restate')).events[0].note, 're-stated as of today');
+});
+
 test('a watch of a peer with several games needs the game of its list', async () => {
   const config = { url: node.url, peerId: 'p', apiKey: 'k', groupSalt: 'a salt of sixteen bytes' };
   world.writeConfig({ ...config, gameIds: ['arena', 'chess'] });

@@ -101,6 +101,8 @@ test('a command that does not end by itself ends with its signal, and says what 
   assert.equal(more, { msg: 'listening', socket, token_file: tokenFile });
   assert.equal([sidecar.code, url, existsSync(socket)], [0, `http://127.0.0.1:${port}`, false]);
   assert.is(statSync(tokenFile).mode & 0o777, 0o600);
+  const taken = await world.run(['sidecar', '--port', '0', '--socket', tokenFile], {}, ended);
+  assert.match(taken.err, `${tokenFile} exists and is no socket; name another (wrong_usage)`);
 
   const given = { PTF_PEER_SIDECAR_TOKEN: 'a-token-of-the-game' };
   const asked = await world.run(

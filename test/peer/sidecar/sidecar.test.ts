@@ -33,9 +33,9 @@ interface World {
   leave(): void;
 }
 
-/** The code by which the node refuses the stream, the group, and options of the sidecar. */
+/** The code by which the node refuses the stream, or null if it cuts it off, the group, and options of the sidecar. */
 interface Given extends Partial<SidecarOptions> {
-  readonly code?: 'invalid_api_key' | 'peer_not_active';
+  readonly code?: 'invalid_api_key' | 'peer_not_active' | null;
   readonly group?: object | null;
 }
 
@@ -78,7 +78,7 @@ async function withSidecar(given: Given, work: (world: World) => Promise<void>):
       );
       return { body: { accepted: results.length, duplicates: 0, rejected: 0, results } };
     }
-    return { status: code === 'invalid_api_key' ? 401 : 403, body: { code, error: 'refused' } };
+    return code && { status: code === 'invalid_api_key' ? 401 : 403, body: { code, error: 'refused' } };
   });
   const lines: string[] = [];
   const stateDir = temporaryFolder();
@@ -193,7 +193,7 @@ test('only a current verdict of those to act on bars a player, and the newest id
   });
 });
 
-test('a refused stream is one problem with its words, and a suspended peer is named as such', async () => {
+test('a stream that is refused or cut off is one problem in words, and a suspended peer is named', async () => {
   await withSidecar({ code: 'peer_not_active' }, async ({ lines, status }) => {
     await until(() => status().peer.status === 'suspended');
     const { ok, node, salt, version, memory, problems, last_error, stream, player_id_kinds } = status();
@@ -208,6 +208,13 @@ test('a refused stream is one problem with its words, and a suspended peer is na
   await withSidecar({}, async ({ status, asked }) => {
     await until(() => status().problems[0]?.code === 'invalid_api_key');
     assert.equal([status().peer.status, asked.some(({ path }) => path.includes('limit=200'))], ['unknown', false]);
+  });
+  await withSidecar({ code: null }, async ({ lines, status, asked }) => {
+    await until(() => asked.filter(({ path }) => path.includes('/stream')).length > 1);
+    const { ok, node, problems, last_error } = status();
+    assert.equal([ok, node.reachable, problems.length, last_error.code], [false, false, 1, 'unreachable']);
+    assert.equal(lines.length, 1, lines.join('\n'));
+    assert.match(lines[0]!, /^stream: the node at http:\S+ does not answer/);
   });
 });
 

@@ -113,6 +113,12 @@ const endless = '() => new Promise(() => {})';
 const refused: Readonly<Record<string, readonly [text: string, counts: readonly [number, number], said?: RegExp]>> = {
   'has a failing test': [fileOf({ good: passes, bad: fails }), [1, 1]],
   'has no test': [`${uvu}test.run();\n`, [0, 1]],
+  'does not run its tests': [`${uvu}test('never run', () => {});\n`, [0, 1]],
+  'leaves a rejection unhandled': [
+    fileOf({ one: passes, two: rejects }),
+    [0, 1],
+    /without a summary of uvu, during "two"/,
+  ],
   'is empty': ['', [0, 1]],
   'ends at its top with exit code 0': ['process.exit(0);', [0, 1]],
   'ends in a test with exit code 0': [fileOf({ a: '() => process.exit(0)' }), [0, 1]],

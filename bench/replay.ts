@@ -90,13 +90,13 @@ async function mustAnswer(url: string): Promise<void> {
 async function play(set: TrustSet, options: ReplayOptions, url: string, node?: OwnNode) {
   const client = new ApiClient(url, options.inFlight);
   try {
-    const [peers, registerS] = await timed(registerPeers(client, set, options.inFlight));
+    const [peers, registerS] = await timed(() => registerPeers(client, set, options.inFlight));
     if (options.pretrust) {
       for (const peer of set.preTrusted) await node!.operate('pretrust', 'add', peers[peer]!.peer_id);
     }
     const batches = makeBatches(set, options.run, peers);
     if (options.seed !== undefined) shuffle(batches, randomFrom(options.seed));
-    const [sent, sendS] = await timed(sendBatches(client, batches, options, node));
+    const [sent, sendS] = await timed(() => sendBatches(client, batches, options, node));
     const health = await settled(client, options.settle * 1000);
     const replies = await readScores(client, set, options.run, options.inFlight);
     const badness = readingsOf(replies).score.map((score) => (100 - score) / 100);

@@ -22,12 +22,12 @@ export async function until<T>(
   }
 }
 
-/** Resolves to the result of the work, and its duration in seconds. */
-export async function timed<T>(work: Promise<T>): Promise<[result: T, seconds: number]> {
+/** Resolves to the result of the work, and its duration in seconds, including what it does at once. */
+export async function timed<T>(work: () => Promise<T>): Promise<[result: T, seconds: number]> {
   const startedMs = performance.now();
-  return [await work, (performance.now() - startedMs) / 1000];
+  return [await work(), (performance.now() - startedMs) / 1000];
 }
 
 export async function secondsOf(work: () => Promise<unknown>): Promise<number> {
-  return (await timed(work()))[1];
+  return (await timed(work))[1];
 }

@@ -56,6 +56,7 @@ test('the same kind, seed and size give the same life, another seed another', ()
 });
 
 test('every life is complete: events in the order of arrival, indexes in range, roles known', () => {
+  assert.is(lifeKinds.length, 65);
   for (const kind of lifeKinds) {
     const { events, peers, players, truth, adversaries, targets, days } = simulateLife(kind, 5, size);
     const isInOrder = ({ day }: LifeEvent, i: number) => day >= (events[i - 1]?.day ?? 0) && day <= days;

@@ -1,6 +1,8 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
+import { auditPart, auditStart } from '../../../src/core/records/audit.js';
 import { Batch, BatchWriter } from '../../../src/core/records/batch.js';
+import type { AuditPart, LogRecord } from '../../../src/core/records/records.js';
 import { metaIn, SNAPSHOT_VERSION } from '../../../src/core/snapshot/snapshot.js';
 import { stateDigest } from '../../../src/core/snapshot/state-digest.js';
 import type { LogReader, StoredBatch } from '../../../src/group/ports/storage.js';
@@ -172,6 +174,38 @@ function forged(bytes: Uint8Array): Uint8Array {
   const other = { type: 'epoch_moved', epoch: first.type.length, factor: 1 } as const;
   return batch.rewrite(new Map([[batch.firstSeq, other]])).bytes;
 }
+
+test('an audit entry is found whose hash is not its own, or not of the entry before it, in a chain that holds', async () => {
+  const machine = await Machine.withPeers(1);
+  const [formed, registered] = batchesOf(machine).map(({ bytes }) => new Batch(bytes)) as [Batch, Batch];
+  const { firstSeq, at } = registered;
+  const record = registered.record(firstSeq) as Extract<LogRecord, { type: 'peer_registered' }>;
+  const faultsWith = (audit: AuditPart) => {
+    const writer = new BatchWriter();
+    writer.add({ ...record, audit });
+    const { bytes } = writer.seal(firstSeq, at, Buffer.alloc(16), formed.chain);
+    return check(
+      machine,
+      logOf([
+        { firstSeq: 1, bytes: formed.bytes },
+        { firstSeq, bytes },
+      ]),
+      'full',
+    ).faults;
+  };
+  assert.equal(faultsWith(record.audit), []);
+  for (const audit of [
+    { ...record.audit, actor: 'another' },
+    { ...record.audit, hash: auditStart },
+    auditPart(auditStart, firstSeq, at, record.audit),
+  ]) {
+    assert.match(
+      faultsWith(audit)[0]!,
+      /audit entry at record 2: the chain of hashes is broken/,
+      JSON.stringify(audit),
+    );
+  }
+});
 
 test('a log that was truncated at its end is detected by the head outside it', async () => {
   const machine = await grown(5);

@@ -45,4 +45,56 @@ test('where the last digit draws a median, the fit of either side is right, and 
   }
 });
 
+test('the tolerance follows the error bounds of the evidence', () => {
+  const evidence = (error: number, factor = 1): Weighed[] =>
+    [0, 1, 2, 3, 4, 5].flatMap((player) =>
+      [0, 1, 2].map((peer) => {
+        const [more, less] = [0.4 + 0.1 * peer, 0.1];
+        const [lowering, raising] = player % 3 === 0 ? [more, less] : [less, more];
+        return { player, peer, lowering: lowering * factor, raising, error };
+      }),
+    );
+  const computed = fit(evidence(0, 1 + 1e-9), group, numbers);
+  assert.match(compareFit(evidence(2e-9), group, computed), /^compared/);
+  assert.throws(() => compareFit(evidence(1e-12), group, computed), /off by/);
+});
+
+test('a spread that is exactly the minimum of a two-sided pair is on either side of it', () => {
+  // Seed 500405. Peers 0 and 2 share two players and find both bad: their own means are (2 + .5 mu) / 2.5 = .9, mu
+  // being .5, and their spread is 2 * .1^2 = .02, which is .01 of each player. No evidence moves it: a vote counts as
+  // one from a mass of 1 on.
+  const sums = [
+    [0, 0, 1.25, 0],
+    [0, 1, 0, 0.3],
+    [0, 2, 1.5, 0],
+    [0, 3, 0.5, 0],
+    [1, 0, 1.15, 0],
+    [1, 2, 1.5, 0],
+  ] as const;
+  const evidence = sums.map(([player, peer, lowering, raising]) => {
+    return { player, peer, lowering, raising, error: 1e-12 * (lowering + raising) };
+  });
+  const sides = [1, -1].map((way) =>
+    fit(evidence, group, numbers, (value, terms = value) => value + terms * way * 2 ** -50),
+  );
+  const [twoSided, oneSided] = sides;
+  assert.ok(Math.abs(twoSided!.tau[1]! - oneSided!.tau[1]!) > 1e-3, 'two sides');
+  for (const side of sides) assert.match(compareFit(evidence, group, side), /^compared/);
+});
+
+test('agreement that consists of the rounding errors of equal votes may come to anything within them', () => {
+  // Seed 654044939. Peer 0 votes on one player only, so that the median of all means is its own vote, and its distance
+  // from it is 0: the correlation is a rounding error over the least spread, a millionth.
+  const evidence = [
+    { player: 0, peer: 3, lowering: 0.4994381669969131, raising: 0, error: 5e-13 },
+    { player: 1, peer: 0, lowering: 0.17460880412052632, raising: 0.6995153298659081, error: 9e-13 },
+    { player: 1, peer: 3, lowering: 0.25, raising: 0, error: 2.5e-13 },
+  ];
+  const anchored = { ...group, preTrusted: new Set([3]) };
+  const own = fit(evidence, anchored, numbers);
+  const off = (by: number) => ({ ...own, tau: own.tau.map((gate, peer) => (peer === 0 ? gate + by : gate)) });
+  assert.match(compareFit(evidence, anchored, off(5.7e-12)), /^compared/);
+  assert.throws(() => compareFit(evidence, anchored, off(1e-7)), /off by/);
+});
+
 test.run();

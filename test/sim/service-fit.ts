@@ -154,11 +154,17 @@ export interface FitSample {
 }
 
 export function testServiceFit({ seed, small, large, copied }: FitSample): void {
-  test('weights that are off by two millionths in any value do not pass', () => {
+  test('weights that are off by a thousand millionth in any value, or of unlike groups, do not pass', () => {
     const { evidence, group, weights } = computed(new Random(seed), { peers: 6, players: 20, events: 100 });
-    for (const name of columns) {
-      const off = Array.from(weights[name], (value, peer) => (peer === 0 ? value + 2e-6 : value));
-      assert.throws(() => compareFit(evidence, group, { ...weights, [name]: off }), /off by/, name);
+    const firstOff = (name: (typeof columns)[number]) =>
+      Array.from(weights[name], (value, peer) => (peer === 0 ? value + 1e-9 : value));
+    for (const other of [
+      ...columns.map((name) => ({ [name]: firstOff(name) })),
+      ...[weights.pi + 1e-9, Number.NaN].map((pi) => ({ pi })),
+      { tau: weights.tau.slice(1) },
+      { witness: weights.witness.map(() => 0) },
+    ]) {
+      assert.throws(() => compareFit(evidence, group, { ...weights, ...other }), /off by/, Object.keys(other)[0]);
     }
   });
 

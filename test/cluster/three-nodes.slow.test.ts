@@ -1,6 +1,6 @@
 /**
- * Three nodes of one group over three members of etcd: forwarding, logs that lack slots or forked, streams, erasure, and
- * members that hang. Takeovers are in `cluster.slow.test.ts`.
+ * Three nodes of one group over three members of etcd: forwarding, logs that lack slots or forked, streams, erasure,
+ * and members that hang. Takeovers are in `cluster.slow.test.ts`.
  */
 import { createHash, randomBytes } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';

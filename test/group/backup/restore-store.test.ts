@@ -132,12 +132,14 @@ test('a refused request is named by its number in the restored log, also once it
     const { life, restore } = await backedUp(...events(1));
     await life.act(event('b', 'player 1'));
     const machine = operatorMode(life);
+    // Another request comes before it in the same turn.
+    machine.offer('w', erase('player 1', 0));
     await machine.ask('x', erase('player 0', 0));
     await machine.ask('y', { type: 'refuse_erasure', subject: subjectOf('player 0'), reason: 'no', by: 'op' });
     if (isErased) await machine.ask('z', erase('player 0', OPERATOR));
     await machine.work();
     for (const log of [life.machine.log, (await restore()).log]) {
-      const requestedSeq = recordsOf(log).findIndex(({ record }) => record.type === 'erasure_requested') + 1;
+      const requestedSeq = recordsOf(log).findLastIndex(({ record }) => record.type === 'erasure_requested') + 1;
       const refused = recordIn(log, 'erasure_refused')!;
       assert.is('audit' in refused && refused.audit.target, `request ${requestedSeq}`);
     }

@@ -226,6 +226,12 @@ test('a log that lost its batches is not taken for one that ends with its snapsh
     const end = left.length === 0 ? 0 : 6;
     assert.equal(check(machine, logOf(left), 'full').faults, [`the log ends at record ${end}, before snapshot 7`]);
   }
+  const [before, last] = batchesOf(machine).slice(-2);
+  const writer = new BatchWriter();
+  writer.add(new Batch(last!.bytes).record(7));
+  const { bytes } = writer.seal(7, t0, Buffer.alloc(16, 1), new Batch(before!.bytes).chain);
+  const forked = logOf([...batchesOf(machine).slice(0, -1), { firstSeq: 7, bytes }]);
+  assert.match(check(machine, forked, 'start').faults[0]!, /has no record 7, the last one of snapshot 7/);
   const shorter = logOf(batchesOf(machine).slice(0, -2));
   const recovery = () => recover(shorter, snapshots, salt, lastSeqOf(shorter));
   assert.throws(recovery, /ends at record 5, before snapshot 7/);

@@ -5,7 +5,7 @@ import { noEtcd } from '../../bench/cluster/etcd-members.js';
 import { salt } from '../../bench/cluster/node-group.js';
 import { check } from './checker.js';
 import { rebuildFrom } from './etcd-faults.js';
-import { finalNode } from './final-log.js';
+import { finalNode, withdrawnGone } from './final-log.js';
 import { Group } from './group.js';
 import { History } from './history.js';
 import { Load } from './load.js';
@@ -42,6 +42,7 @@ if (missing === undefined) {
       await after.start();
       await after.written(writesMin);
       await after.stopWriting();
+      await withdrawnGone(group.nodes, history);
       await quietSeq(group.nodes);
       await after.close();
       for (const node of group.nodes) assert.is(await node.child.kill('SIGTERM'), 0);

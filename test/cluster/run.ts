@@ -10,7 +10,7 @@ import type { Rounds, Tally } from '../faults/fault.js';
 import type { Random } from '../support/random.js';
 import { check } from './checker.js';
 import type { ClusterFault } from './faults.js';
-import { filesWith, finalNode } from './final-log.js';
+import { filesWith, finalNode, withdrawnGone } from './final-log.js';
 import { Group, walSettings } from './group.js';
 import { History } from './history.js';
 import { type Call, Load } from './load.js';
@@ -72,6 +72,7 @@ export async function runCluster(rounds: Rounds, { next, smallDisks = false }: C
     await load.stopWriting();
     await group.heal();
     phase('the last record');
+    await withdrawnGone(group.nodes, history);
     await quietSeq(group.nodes);
     phase('the streams');
     for (const text of await load.streamDifferences((await group.awaitLeader()).directUrl)) tally.break(text);

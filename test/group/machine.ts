@@ -13,6 +13,7 @@ import { RecordReader, readChain, readRepeats } from '../../src/group/listing/li
 import type { RedactionPiece, RedactionWork } from '../../src/group/ports/pool.js';
 import { DamagedError, type LogReader, type StoredBatch } from '../../src/group/ports/storage.js';
 import { lastSeqOf, recover } from '../../src/group/recovery/recovery.js';
+import { redactPiece } from '../../src/group/removal/redaction.js';
 import { Replica } from '../../src/group/replica/replica.js';
 import { limits } from '../../src/limits.js';
 import { blocksIn } from '../support/blocks-in.js';
@@ -156,8 +157,12 @@ export class Machine {
     await this.#replica.snapshot(this.actor.durableSeq, this.#writer.epoch);
   }
 
+  get #damagedLog(): LogReader {
+    return withDamage(this.log, this.damaged);
+  }
+
   get #replica(): Replica {
-    return new Replica(withDamage(this.log, this.damaged), this.snapshots, salt);
+    return new Replica(this.#damagedLog, this.snapshots, salt);
   }
 
   async #carryOut(effect: Effect<string>): Promise<void> {
@@ -190,7 +195,7 @@ export class Machine {
   #redacted(work: RedactionWork): Effect<string>[] {
     let piece: RedactionPiece;
     try {
-      piece = this.#replica.redact(work);
+      piece = work.type === 'removal' ? redactPiece(this.#damagedLog, work) : this.#replica.retire(work);
     } catch {
       return this.actor.removal.failed();
     }

@@ -19,16 +19,19 @@ import {
   type PairEvents,
   type PairEventsQuery,
   PoolBusyError,
-  type RedactionPiece,
-  type RedactionWork,
+  type RemovalPiece,
+  type RemovalWork,
   type RepeatQuery,
   type RepeatsPiece,
+  type RetentionPiece,
+  type RetentionWork,
   type SimulationWork,
   type SnapshotMade,
   type WalkWork,
   type WeightsWithSignals,
 } from '../../src/group/ports/pool.js';
 import type { LogReader, SnapshotStore } from '../../src/group/ports/storage.js';
+import { redactPiece } from '../../src/group/removal/redaction.js';
 import { Replica } from '../../src/group/replica/replica.js';
 import type { ChangeWalk } from '../../src/group/verdict-changes.js';
 import { verifyStore } from '../support/verify-store.js';
@@ -89,8 +92,12 @@ export class SimPool implements GroupPool {
     return this.#begin('replica', 'follow', () => void this.#replica.follow(upTo));
   }
 
-  redact(work: RedactionWork): Promise<RedactionPiece> {
-    return this.#run('replica', 'redact', () => this.#replica.redact(work));
+  redact(work: RemovalWork): Promise<RemovalPiece> {
+    return this.#run('reader', 'redact', () => redactPiece(this.#log, work));
+  }
+
+  retire(work: RetentionWork): Promise<RetentionPiece> {
+    return this.#run('replica', 'retire', () => this.#replica.retire(work));
   }
 
   weights(upTo: number, at: number): Promise<WeightsWithSignals> {

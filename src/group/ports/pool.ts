@@ -131,6 +131,8 @@ export interface RemovalWork {
   readonly chains: readonly number[];
   /** The `subject_erased` records of these subjects. */
   readonly erasures: readonly number[];
+  /** Key of the tags under which removed events stay known. */
+  readonly tagKey: string;
 }
 
 export type RedactionPiece = RemovalPiece | RetentionPiece;
@@ -214,7 +216,9 @@ export interface GroupPool {
   snapshot(upTo: number, epoch: number): Promise<SnapshotMade | null>;
   /** Brings the replica up to `upTo`, and loads it if necessary. */
   follow(upTo: number): Promise<void>;
-  redact(work: RedactionWork): Promise<RedactionPiece>;
+  /** Callers wait for it, so that it waits neither for the replica nor for turns of readers. */
+  redact(work: RemovalWork): Promise<RemovalPiece>;
+  retire(work: RetentionWork): Promise<RetentionPiece>;
   /** Computes peer weights from the state at `upTo`, evidence decayed to `at` (ms since 1970). */
   weights(upTo: number, at: number): Promise<WeightsWithSignals>;
   /** Counts verdicts in the state at `upTo`, as reads at `at` (ms since 1970) see them. */

@@ -8,6 +8,7 @@ import type { Batch } from '../../core/records/batch.js';
 import { noSums } from '../../core/records/packed-records.js';
 import type { EventAccepted, LogRecord } from '../../core/records/records.js';
 import { headOfPair } from '../../core/rules/decide-removal.js';
+import { idTagOf } from '../../core/tables/id-tags.js';
 import { limits } from '../../limits.js';
 import { RecordReader } from '../listing/listing.js';
 import type * as pool from '../ports/pool.js';
@@ -24,7 +25,10 @@ class Replacements {
   #records = 0;
   #bytes = 0;
 
-  constructor(private readonly log: LogReader) {}
+  constructor(
+    private readonly log: LogReader,
+    private readonly yieldCore: () => void,
+  ) {}
 
   get full(): boolean {
     return (
@@ -35,6 +39,7 @@ class Replacements {
   }
 
   read(seq: number): LogRecord {
+    this.yieldCore();
     return this.#holding(seq).batch.record(seq);
   }
 
@@ -60,13 +65,14 @@ class Replacements {
   }
 }
 
-/** Throws if the log lacks a record of a chain. */
+/** Throws if the log lacks a record of a chain. Calls `yieldCore` before each record; the thread may sleep in it. */
 export function redactPiece(
   log: LogReader,
   work: pool.RemovalWork,
-  tagOf: (eventId: string) => IdTag,
+  yieldCore: () => void = () => undefined,
 ): pool.RemovalPiece {
-  const replacements = new Replacements(log);
+  const tagOf = (eventId: string) => idTagOf(work.tagKey, eventId);
+  const replacements = new Replacements(log, yieldCore);
   const events = [...work.events];
   const chains = [...work.chains];
   const erased = new Map<number, number[]>();
@@ -87,7 +93,7 @@ export function redactPiece(
   const asking = [...work.erasures];
   while (chains.length === 0 && asking.length > 0 && !replacements.full) forget(replacements, asking.pop()!);
   const isLast = events.length === 0 && chains.length === 0 && asking.length === 0;
-  const remaining = isLast ? null : ({ type: 'removal', events, chains, erasures: asking } as const);
+  const remaining = isLast ? null : ({ ...work, events, chains, erasures: asking } as const);
   return { type: 'removal', ...rewrittenBy(replacements.rewritten()), erased, remaining };
 }
 

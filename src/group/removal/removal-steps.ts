@@ -7,7 +7,7 @@ import { type LogWriter, ScrubDeferredError } from '../ports/storage.js';
 import type { RemovalEffect, RemovalProcess, RemovalStep } from './removal-process.js';
 
 export interface RemovalDeps {
-  readonly pool: Pick<GroupPool, 'follow' | 'redact'>;
+  readonly pool: Pick<GroupPool, 'follow' | 'redact' | 'retire'>;
   readonly log: Pick<LogWriter, 'scrub'>;
   readonly timers: Pick<Timers, 'elapsed'>;
   readonly observer: Pick<GroupObserver, 'workDone'>;
@@ -67,7 +67,7 @@ export class RemovalSteps<T> {
     const { pool, timers, observer, onFailure } = this.deps;
     const started = timers.elapsed();
     try {
-      const piece = await pool.redact(work);
+      const piece = await (work.type === 'removal' ? pool.redact(work) : pool.retire(work));
       observer.workDone('redaction', true, timers.elapsed() - started);
       if (!ended()) report(removal.redacted(piece));
     } catch (error) {

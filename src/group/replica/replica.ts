@@ -18,7 +18,7 @@ import { ChangeTable, reachOf, type TouchedRows } from '../feed/change-table.js'
 import type * as pool from '../ports/pool.js';
 import { DamagedError, type LogReader, type SnapshotStore } from '../ports/storage.js';
 import { batchFrom, type Follower, lastSeqOf, recover } from '../recovery/recovery.js';
-import { redactPiece, retentionPiece } from '../removal/redaction.js';
+import { retentionPiece } from '../removal/redaction.js';
 import type { ChangeWalk } from '../verdict-changes.js';
 
 const changeSteps = {
@@ -102,12 +102,8 @@ export class Replica {
     return { seq };
   }
 
-  redact(work: pool.RedactionWork): pool.RedactionPiece {
-    if (work.type === 'retention') return retentionPiece(this.log, work, this.follow(work.durable));
-    // A removal needs only the key of the tags, so that the state may lag behind the log.
-    this.#follower ??= this.#load();
-    const { idTags } = this.#follower.state;
-    return redactPiece(this.log, work, (eventId) => idTags.of(eventId));
+  retire(work: pool.RetentionWork): pool.RetentionPiece {
+    return retentionPiece(this.log, work, this.follow(work.durable));
   }
 
   weights(upTo: number, at: number): pool.WeightsWithSignals {

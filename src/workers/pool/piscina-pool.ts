@@ -71,10 +71,16 @@ export class PiscinaPool implements GroupPool {
   readonly publishChanges: GroupPool['publishChanges'] = (work) => this.#replica.run('publishChanges', work);
   readonly walkChanges: GroupPool['walkChanges'] = (work) => this.#replica.run('walkChanges', work);
   readonly endFeed: GroupPool['endFeed'] = () => this.#replica.run('endFeed', undefined);
-  readonly redact: GroupPool['redact'] = (work) => this.#run('redact', work);
+  readonly retire: GroupPool['retire'] = (work) => this.#run('retire', work);
   readonly weights: GroupPool['weights'] = (upTo, at) =>
     this.#run('weights', { upTo, at }, { timeoutMs: this.weightsTimeoutMs });
   readonly verdicts: GroupPool['verdicts'] = (upTo, at) => this.#run('verdicts', { upTo, at });
+
+  /** Bounded pieces, one at a time: it waits for the read in progress, and callers who read much cannot delay it. */
+  readonly redact: GroupPool['redact'] = async (work) => {
+    if (this.filesStored !== null) await this.filesStored();
+    return this.#readers.run('redact', work);
+  };
 
   readonly list: GroupPool['list'] = (query) =>
     this.#read(query.caller === null ? 'public' : 'own', query.holder, 'list', query);

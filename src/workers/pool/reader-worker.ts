@@ -2,7 +2,8 @@
 import { workerData } from 'node:worker_threads';
 import { writePiece } from '../../group/backup/copy-store.js';
 import * as listing from '../../group/listing/listing.js';
-import type { ChainQuery, ListingQuery, LogPieceQuery, PairEventsQuery, RepeatQuery } from '../../group/ports/pool.js';
+import type * as pool from '../../group/ports/pool.js';
+import { redactPiece } from '../../group/removal/redaction.js';
 import { openLogReader } from '../../store/log/lmdb-log.js';
 import type { ReaderFolder } from './piscina-pool.js';
 import { workerYield } from './worker-yield.js';
@@ -12,14 +13,15 @@ const log = openLogReader(dir);
 const newReader = () => new listing.RecordReader(log, workerYield());
 const pieceMemory = Buffer.from(piece);
 
-export const list = (query: ListingQuery) => listing.listEvents(newReader(), query);
-export const pairEvents = (query: PairEventsQuery) => listing.readPairEvents(newReader(), query);
+export const list = (query: pool.ListingQuery) => listing.listEvents(newReader(), query);
+export const pairEvents = (query: pool.PairEventsQuery) => listing.readPairEvents(newReader(), query);
 export const records = (seqs: readonly number[]) => listing.readRecords(newReader(), seqs);
-export const chain = (query: ChainQuery) => listing.readChain(newReader(), query);
-export const repeats = (query: RepeatQuery) => listing.readRepeats(newReader(), query);
+export const chain = (query: pool.ChainQuery) => listing.readChain(newReader(), query);
+export const repeats = (query: pool.RepeatQuery) => listing.readRepeats(newReader(), query);
+export const redact = (work: pool.RemovalWork) => redactPiece(log, work, workerYield());
 
 /** Returns the length of the piece in the shared memory, or the piece itself if it does not fit there. */
-export function logPiece({ firstSeq, limit }: LogPieceQuery): number | Uint8Array {
+export function logPiece({ firstSeq, limit }: pool.LogPieceQuery): number | Uint8Array {
   return writePiece(log, firstSeq, limit, pieceMemory);
 }
 

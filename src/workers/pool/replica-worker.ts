@@ -1,7 +1,7 @@
 /** Runs the replica as a worker, at the lowest priority, so that the main thread never waits for it. */
 import { setPriority } from 'node:os';
 import { type MessagePort, workerData } from 'node:worker_threads';
-import type { FeedWork, RedactionWork, SimulationWork, SnapshotMade, WalkWork } from '../../group/ports/pool.js';
+import type { FeedWork, RetentionWork, SimulationWork, SnapshotMade, WalkWork } from '../../group/ports/pool.js';
 import { Replica } from '../../group/replica/replica.js';
 import { openLogReader } from '../../store/log/lmdb-log.js';
 import { LmdbSnapshotStore } from '../../store/snapshots/lmdb-snapshots.js';
@@ -26,7 +26,7 @@ export async function snapshot(task: { readonly upTo: number; readonly epoch: nu
   return made && { ...made, ms: performance.now() - started };
 }
 
-export const redact = (work: RedactionWork) => replica.redact(work);
+export const retire = (work: RetentionWork) => replica.retire(work);
 /** Returns nothing: what the replica returns would be copied to the main thread. */
 export const follow = (upTo: number): void => void replica.follow(upTo);
 export const weights = ({ upTo, at }: Pick<SimulationWork, 'upTo' | 'at'>) => replica.weights(upTo, at);

@@ -10,6 +10,7 @@ import { DiskWatch } from '../../../src/group/health/disk-watch.js';
 import type { GroupPool } from '../../../src/group/ports/pool.js';
 import type { DiskUse, LogWriter } from '../../../src/group/ports/storage.js';
 import { lastSeqOf, recover } from '../../../src/group/recovery/recovery.js';
+import { redactPiece } from '../../../src/group/removal/redaction.js';
 import { Replica } from '../../../src/group/replica/replica.js';
 import { timers } from '../../../src/node/system.js';
 import { deferred } from '../../support/deferred.js';
@@ -62,7 +63,7 @@ export async function grown(
     async redact(work) {
       calls.push('redact');
       await passed;
-      const piece = replica.redact(work);
+      const piece = redactPiece(log, work);
       calls.push('redacted');
       return piece;
     },

@@ -15,22 +15,24 @@ type Bounds = Parameters<typeof withBounds>[0];
 async function grown() {
   const { machine } = await lived(9);
   const { log, actor } = machine;
-  const tagOf = (id: string) => actor.state.idTags.of(id);
+  const { key: tagKey } = actor.state.idTags;
+  let walked = 0;
   const pieceOf = async (work: Partial<RemovalWork>, bounds: Bounds = {}) => {
-    const removal = { type: 'removal', events: [], chains: [], erasures: [], ...work } as const;
-    const piece = await withBounds(bounds, async () => redactPiece(log, removal, tagOf));
+    const removal = { type: 'removal', events: [], chains: [], erasures: [], tagKey, ...work } as const;
+    const piece = await withBounds(bounds, async () => redactPiece(log, removal, () => walked++));
     const types = piece.rewrites.map(({ firstSeq, bytes }) => `${firstSeq} ${new Batch(bytes).record(firstSeq).type}`);
     return { ...piece, types };
   };
-  return { log, pieceOf };
+  return { log, pieceOf, tagKey, walked: () => walked };
 }
 
 test('a piece removes single events, then chains from their heads, and names the erased events by peer', async () => {
-  const { pieceOf } = await grown();
+  const { pieceOf, tagKey, walked } = await grown();
   const first = await pieceOf({ events: [6], chains: [10, 13] }, { redactionPieceRecords: 3 });
   assert.equal(first.types, ['6 event_gone', '13 event_gone', '7 event_gone']);
   assert.equal([...first.erased], [[0, [13, 7]]], 'a withdrawn event is not erased');
-  assert.equal(first.remaining, { type: 'removal', events: [], chains: [10], erasures: [] });
+  assert.equal(first.remaining, { type: 'removal', events: [], chains: [10], erasures: [], tagKey });
+  assert.is(walked(), 3, 'the core is yielded before each record');
   const last = await pieceOf(first.remaining!);
   assert.equal([last.types, [...last.erased], last.remaining], [['10 event_gone'], [[1, [10]]], null]);
   assert.equal(

@@ -7,7 +7,7 @@ import type { RemovalProcess } from '../../../src/group/removal/removal-process.
 import { type RemovalDeps, RemovalSteps } from '../../../src/group/removal/removal-steps.js';
 import { limits } from '../../../src/limits.js';
 
-const work = { type: 'removal', events: [], chains: [], erasures: [1] } as const;
+const work = { type: 'removal', events: [], chains: [], erasures: [1], tagKey: '' } as const;
 
 /** Steps that note each call, and whose redaction, snapshots and scrub may fail. */
 function noted(more: { readonly [K in 'redact' | 'drop' | 'scrub']?: () => Promise<unknown> } = {}) {

@@ -139,7 +139,7 @@ test('which sums are stored already is known without reading the log', async () 
   machine.log.at = () => {
     throw new Error('the log was read');
   };
-  const piece = replica.redact({ type: 'retention', after, upTo: durable - 10, durable });
+  const piece = replica.retire({ type: 'retention', after, upTo: durable - 10, durable });
   assert.ok(piece.rewrites.length > 0);
 });
 

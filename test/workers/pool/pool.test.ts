@@ -157,6 +157,8 @@ async function withWorkers(
   }
 }
 
+const removal = { type: 'removal', events: [], chains: [], erasures: [], tagKey: '' } as const;
+
 const messageOf = (task: Promise<unknown>) =>
   task.then(
     () => 'done',
@@ -164,7 +166,7 @@ const messageOf = (task: Promise<unknown>) =>
   );
 
 test('a task starts once the files hold every acknowledged batch, unless an erasure waits for it', () => {
-  const tasks = ['follow', 'snapshot', 'publishChanges', 'verdicts', 'records'];
+  const tasks = ['follow', 'snapshot', 'publishChanges', 'verdicts', 'records', 'redact'];
   return withWorkers(tasks.map((name) => `export const ${name} = () => 1;`).join(''), async (pool) => {
     const { promise: stored, resolve: store } = deferred();
     const done: string[] = [];
@@ -173,13 +175,34 @@ test('a task starts once the files hold every acknowledged batch, unless an eras
     assert.equal(done, [], 'a check of the files starts at once');
     const feed = { generation: 'g', upTo: 7, at: 1, asOf: 1, erasedOnly: true };
     await Promise.all([pool.follow(7), pool.snapshot(7, 1), pool.publishChanges(feed)]);
-    const waiting = () => [pool.verdicts(7, 1), pool.records([7])];
+    const waiting = () => [pool.verdicts(7, 1), pool.records([7]), pool.redact(removal)];
     const begun = waiting().map((task) => task.then(() => done.push('task')));
     store();
     await Promise.all(begun);
-    assert.equal(done, ['stored', 'stored', 'task', 'task']);
+    assert.equal(done, ['stored', 'stored', 'stored', 'task', 'task', 'task']);
     pool.filesStored = () => Promise.reject(new Error('no space left'));
-    assert.equal(await Promise.all(waiting().map(messageOf)), ['no space left', 'no space left']);
+    assert.equal(await Promise.all(waiting().map(messageOf)), Array(3).fill('no space left'));
+  });
+});
+
+test('the removal of an event waits for the read in progress alone, not for others, nor for the replica', () => {
+  const code = `export const weights = () => new Promise(() => {});
+    export const redact = ({ events }) => events;
+    export const records = async ([seq]) => {
+      await until(() => existsSync(workerData.dir + '/gate'));
+      return [seq];
+    };`;
+  return withWorkers(code, async (pool, _replace, dir) => {
+    const done: unknown[] = [];
+    const note = (task: Promise<unknown>) => task.then((answer) => done.push(answer));
+    void pool.weights(1, 1).catch(() => undefined);
+    await pool.redact(removal);
+    const reads = [1, 2, 3].map((seq) => note(pool.records([seq])));
+    await new Promise((resolve) => setImmediate(resolve));
+    const removed = note(pool.redact({ ...removal, events: [9] }));
+    writeFileSync(join(dir, 'gate'), '');
+    await Promise.all([...reads, removed]);
+    assert.equal(done, [[1], [9], [2], [3]]);
   });
 });
 

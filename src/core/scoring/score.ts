@@ -24,8 +24,9 @@ export const CONFIDENCE_UNIT = 10_000;
 const SCORE_STEP = 100;
 const CONFIDENCE_STEP = 500;
 
-const scoreBounds = [k.untrustedBelow, k.suspiciousBelow, k.trustedFrom];
-const confidenceBounds = [k.trustedConfidenceMin];
+/** Bounds of verdicts, in units. Each belongs to the values above it, and is a multiple of all steps. */
+const scoreBounds = [k.untrustedBelow, k.suspiciousBelow, k.trustedFrom].map((bound) => bound * SCORE_UNIT);
+const confidenceBounds = [k.trustedConfidenceMin * CONFIDENCE_UNIT];
 
 /** The published score, in hundredths. Every answer, stream and export takes it from here. */
 export function wholeScore({ score, isCoarse }: Pick<TrustView, 'score' | 'isCoarse'>): number {
@@ -46,10 +47,8 @@ export function publishedFigures(view: TrustView): Pick<TrustView, 'score' | 'co
 /** Rounds to a multiple of `step` units, but to none that is on the other side of a verdict's bound. */
 function roundedWithin(value: number, unit: number, step: number, bounds: readonly number[]): number {
   const nearest = Math.round((value * unit) / step) * step;
-  // The bounds are multiples of all steps and belong to the values above them, so only rounding up can cross one.
-  if (nearest < value * unit) return nearest;
-  for (const bound of bounds) if (value < bound && nearest >= bound * unit) return nearest - step;
-  return nearest;
+  // Only rounding up can cross a bound, and then ends on it.
+  return value < nearest / unit && bounds.includes(nearest) ? nearest - step : nearest;
 }
 
 const playerVotes = new PlayerVotes();

@@ -50,14 +50,15 @@ export class ByteStrings {
     this.#close(start, start + (units < 0x80 ? text.length : bytes.write(text, start)));
   }
 
-  pushSplit(joined: string, separator: number): void {
+  /** `joined` must be ASCII. */
+  pushSplit(joined: string, separator: string): void {
     this.#makeRoom(joined.length);
-    let start = this.#end;
-    const end = start + this.bytes.write(joined, start, 'latin1');
-    for (let at = start; at < end; at++) {
-      if (this.bytes[at] !== separator) continue;
-      this.#close(start, at);
-      start = at + 1;
+    const first = this.#end;
+    const end = first + this.bytes.write(joined, first, 'latin1');
+    let start = first;
+    for (let at = joined.indexOf(separator); at >= 0; at = joined.indexOf(separator, at + 1)) {
+      this.#close(start, first + at);
+      start = first + at + 1;
     }
     this.#close(start, end);
   }

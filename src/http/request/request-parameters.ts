@@ -92,8 +92,6 @@ export function readExplain(query: string): Outcome<boolean> {
 
 const matchIds = new ByteStrings();
 
-const COMMA = 0x2c;
-
 /** The ids of a match, a borrowed view until the next call. `isPlain`: JSON writes all of them without escapes. */
 export interface MatchIds {
   readonly texts: ByteStrings;
@@ -112,7 +110,7 @@ export function readIds(query: string): Outcome<MatchIds> {
   const value = raw.value ?? '';
   const isPlain = single.length === 0 && !(value.includes('%') || value.includes('"') || value.includes('\\'));
   matchIds.clear();
-  if (isPlain) matchIds.pushSplit(value, COMMA);
+  if (isPlain) matchIds.pushSplit(value, ',');
   else {
     const refusal = decodeInto(matchIds, raw.value, single);
     if (refusal !== undefined) return refusal;

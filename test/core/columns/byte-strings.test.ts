@@ -18,7 +18,7 @@ test('a text is split exactly at its separators, whatever is beside them', () =>
       '',
     );
     texts.clear();
-    texts.pushSplit(joined, separator.charCodeAt(0));
+    texts.pushSplit(joined, separator);
     assert.equal(textsIn(texts), joined.split(separator));
   }
 });
@@ -28,7 +28,7 @@ test('texts are put in one after the other, by themselves and split, and more th
   const all = ['Žofie', '🎮', ''];
   for (const text of all) texts.push(text);
   const ids = Array.from({ length: 1000 }, (_, i) => `player-${i}`);
-  texts.pushSplit(ids.join(separator), separator.charCodeAt(0));
+  texts.pushSplit(ids.join(separator), separator);
   assert.equal(textsIn(texts), [...all, ...ids]);
   assert.is(texts.length(1), 4);
 });

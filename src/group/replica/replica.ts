@@ -40,7 +40,6 @@ export class Replica {
   readonly #scratch: Scratch;
   readonly #configured: TrustConstants;
   readonly #isLogged: boolean;
-  readonly #salt: Uint8Array;
   #follower: Follower | null = null;
   /** The newest record that a task named: later ones may not be durable, although the log contains them. */
   #durable = 0;
@@ -51,14 +50,13 @@ export class Replica {
   constructor(
     private readonly log: LogReader,
     private readonly snapshots: SnapshotStore,
-    salt: Uint8Array,
+    private readonly salt: Uint8Array,
     { isLogged = false, ...scoring }: ScoringSettings = {},
     yieldCore?: () => void,
   ) {
     this.#scratch = new Scratch(yieldCore);
     this.#configured = { ...trustConstants, ...scoring };
     this.#isLogged = isLogged;
-    this.#salt = salt;
   }
 
   #constantsOf({ settings }: GroupState): TrustConstants {
@@ -81,7 +79,7 @@ export class Replica {
 
   /** Loads the whole log: a batch may be rewritten because of newer records, and is valid only together with them. */
   #load(): Follower {
-    const recovered = recover(this.log, this.snapshots, this.#salt, lastSeqOf(this.log));
+    const recovered = recover(this.log, this.snapshots, this.salt, lastSeqOf(this.log));
     if (recovered === null) throw new Error('replica: the log is empty');
     // Catches up again, because batches may have been rewritten meanwhile.
     recovered.follower.catchUp(this.log, lastSeqOf(this.log));

@@ -44,7 +44,6 @@ export interface ClusterNodePorts {
 export class ClusterNode {
   readonly member: ClusterMember;
   readonly #settings: ReturnType<typeof settingsOf>;
-  readonly #log: EtcdLog;
   readonly #site: LocalGroup;
   readonly #link: LinkClient;
   readonly server: LinkServer;
@@ -68,12 +67,11 @@ export class ClusterNode {
     config: Config,
     private readonly dir: string,
     private readonly ports: ClusterNodePorts,
-    log: EtcdLog = openEtcdLog(config),
+    private readonly log: EtcdLog = openEtcdLog(config),
   ) {
     const settings = settingsOf(config);
     this.#settings = settings;
     this.#freeBytesMin = Math.max(config.diskFreeMinMb * 1_000_000, limits.commitFreeBytes);
-    this.#log = log;
     const { log: logger, onFatal, clock, timers, random } = ports;
     this.#site = new LocalGroup(timers);
     const note = (level: 'info' | 'warn' | 'error', fields: object, text: string) => logger[level](fields, text);
@@ -174,7 +172,7 @@ export class ClusterNode {
     }
     this.member.lease.start();
     await this.#join(hasOwn ? limits.etcdOwnStartMs : Number.POSITIVE_INFINITY);
-    const { trimmed, format, slots } = await this.#retried(() => this.#log.view((lastSeq ?? 0) + 1, 1));
+    const { trimmed, format, slots } = await this.#retried(() => this.log.view((lastSeq ?? 0) + 1, 1));
     const unreadable = refusalOfFormat(format);
     if (unreadable !== null) throw new StartRefusedError(unreadable);
     const follows = lastSeq !== null && trimmed <= lastSeq && (slots[0]?.firstSeq ?? 0) <= lastSeq + 1;
@@ -208,7 +206,7 @@ export class ClusterNode {
 
   /** Resolves to the id of the shared log; null if none exists; undefined if etcd is silent and not `isRequired`. */
   async #clusterIdWithin(waitMs: number, isRequired: boolean): Promise<string | null | undefined> {
-    return this.#retried(() => this.#log.clusterId(), waitMs).catch((error: unknown) => {
+    return this.#retried(() => this.log.clusterId(), waitMs).catch((error: unknown) => {
       if (error instanceof StartEndedError) throw error;
       if (error instanceof SharedLogUnavailableError && !isRequired) return undefined;
       throw new StartRefusedError(`ETCD_ENDPOINTS: ${messageOf(error)}`);
@@ -242,11 +240,11 @@ export class ClusterNode {
   }
 
   async #others(): Promise<NodeView[]> {
-    return (await this.#log.nodes()).filter(({ nodeId }) => nodeId !== this.#settings.nodeId);
+    return (await this.log.nodes()).filter(({ nodeId }) => nodeId !== this.#settings.nodeId);
   }
 
   wrap(local: LmdbLogWriter): SharedLogWriter {
-    this.#writer = new SharedLogWriter(local, this.#log, Buffer.from(this.#settings.salt), this.ports.timers, {
+    this.#writer = new SharedLogWriter(local, this.log, Buffer.from(this.#settings.salt), this.ports.timers, {
       appended: (firstSeq) => this.#duties.appended(firstSeq),
       redacted: (seq) => this.#duties.redacted(seq),
       forgetErased: () => this.#site.forgetErased(),
@@ -272,7 +270,7 @@ export class ClusterNode {
 
   async #beginOnce(writer: SharedLogWriter): Promise<void> {
     const { nodeId, url } = this.#settings;
-    const view = await this.#log.view(1);
+    const view = await this.log.view(1);
     if (view.slots[0]?.firstSeq === 1) {
       writer.take(view.slots);
       await writer.stored();
@@ -281,17 +279,17 @@ export class ClusterNode {
     if (view.trimmed > 0) throw new RejoinError('the shared log was trimmed during the start');
     // The answer to a campaign of this node was lost, and while its lease lives, no other node can lead.
     if (view.leader?.nodeId === nodeId) {
-      return void (await this.#log.resign({ fence: view.leader.fence, cause: 'the group was not formed' }));
+      return void (await this.log.resign({ fence: view.leader.fence, cause: 'the group was not formed' }));
     }
     const lease = this.member.lease.id;
     if (view.leader !== null || lease === null) return;
     const leader = { nodeId, url, since: this.ports.clock.now(), cause: 'the node forms the group' };
-    const fence = await this.#log.campaign(leader, lease);
+    const fence = await this.log.campaign(leader, lease);
     if (fence === null) return;
-    if ((await this.#log.clusterId()) === null) await this.#log.begin(fence, this.ports.random.uuid(), 0);
+    if ((await this.log.clusterId()) === null) await this.log.begin(fence, this.ports.random.uuid(), 0);
     // An earlier leader may have formed the group and crashed.
-    if ((await this.#log.view(1)).slots.length > 0) {
-      return void (await this.#log.resign({ fence, cause: 'the group was already formed' }));
+    if ((await this.log.view(1)).slots.length > 0) {
+      return void (await this.log.resign({ fence, cause: 'the group was already formed' }));
     }
     this.#formingFence = fence;
     writer.lead(fence);
@@ -381,7 +379,7 @@ export class ClusterNode {
     const ended = Promise.allSettled([this.#duties.stop(), this.member.end(), this.#scrub.stop()]);
     await within(limits.clusterEndMs, ended);
     // Closing the client aborts the calls to etcd that are still running.
-    this.#log.client.close();
+    this.log.client.close();
     await ended;
   }
 }

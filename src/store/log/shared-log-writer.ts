@@ -40,21 +40,18 @@ export class SharedLogWriter implements LogWriter {
   #ending = new AbortController();
   #appending: Promise<void> = Promise.resolve();
   readonly #store: DelayedStore;
-  readonly #salt: Uint8Array;
   /** First record of the newest batch that the shared log has; null if this node's own log has it. */
   #newest: number | null = null;
-  #tags: IdTags | null = null;
   appendedBytes = 0;
 
   constructor(
     readonly local: OwnLog,
     private readonly shared: Pick<EtcdLog, 'append'>,
-    salt: Uint8Array,
+    private readonly salt: Uint8Array,
     timers: Pick<Timers, 'later'>,
     private readonly hooks: SharedLogHooks,
   ) {
     this.#store = new DelayedStore(local, timers, hooks.storeFailed);
-    this.#salt = salt;
   }
 
   /** Epoch of this node's folder: it fences other processes on the same folder, not other nodes. */
@@ -195,14 +192,6 @@ export class SharedLogWriter implements LogWriter {
     throw new Error(`there is no batch at ${firstSeq} to replace`);
   }
 
-  readonly #tagOf = (eventId: string) => {
-    if (this.#tags === null) {
-      const { node_secret: secret } = formationOf(this.local);
-      this.#tags = new IdTags(Buffer.from(secret, 'hex'), this.#salt);
-    }
-    return this.#tags.of(eventId);
-  };
-
   /** Returns the replaced records, or else the whole batch, from which another node makes the same batch. */
   #redactionOf(rewrite: StoredBatch): Redaction {
     const { firstSeq } = rewrite;
@@ -228,7 +217,8 @@ export class SharedLogWriter implements LogWriter {
     const stored = this.#stored(firstSeq);
     if (redaction.type === 'bytes') return { firstSeq, bytes: redaction.bytes };
     const batch = batchFrom(stored);
-    const replaced = redaction.seqs.map((seq) => [seq, replacementOf(batch.record(seq), this.#tagOf)] as const);
+    const tags = new IdTags(Buffer.from(formationOf(this.local).node_secret, 'hex'), this.salt);
+    const replaced = redaction.seqs.map((seq) => [seq, replacementOf(batch.record(seq), (id) => tags.of(id))] as const);
     return { firstSeq, bytes: batch.rewrite(new Map(replaced)).bytes };
   }
 }

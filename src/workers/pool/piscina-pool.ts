@@ -77,10 +77,7 @@ export class PiscinaPool implements GroupPool {
   readonly verdicts: GroupPool['verdicts'] = (upTo, at) => this.#run('verdicts', { upTo, at });
 
   /** Bounded pieces, one at a time: it waits for the read in progress, and callers who read much cannot delay it. */
-  readonly redact: GroupPool['redact'] = async (work) => {
-    if (this.filesStored !== null) await this.filesStored();
-    return this.#readers.run('redact', work);
-  };
+  readonly redact: GroupPool['redact'] = (work) => this.#run('redact', work, {}, this.#readers);
 
   readonly list: GroupPool['list'] = (query) =>
     this.#read(query.caller === null ? 'public' : 'own', query.holder, 'list', query);
@@ -127,8 +124,8 @@ export class PiscinaPool implements GroupPool {
     return this.reading.run(readClass, holder, () => this.#readers.run(name, task));
   }
 
-  #run<R>(name: keyof GroupPool, task: unknown, options: RunOptions = {}): Promise<R> {
-    const start = () => this.#replica.run<R>(name, task, options);
+  #run<R>(name: keyof GroupPool, task: unknown, options: RunOptions = {}, pool = this.#replica): Promise<R> {
+    const start = () => pool.run<R>(name, task, options);
     return this.filesStored === null ? start() : this.filesStored().then(start);
   }
 

@@ -22,6 +22,7 @@ function snapshotsOf(ms: number, store = new MemorySnapshotStore(), recoveredFro
     disk: { fitsSnapshot: true },
     /** The outcomes that the observer was told. */
     done: [] as string[],
+    tookMs: 0,
   };
   const work = new SnapshotWork(
     {
@@ -39,7 +40,12 @@ function snapshotsOf(ms: number, store = new MemorySnapshotStore(), recoveredFro
       },
       disk: stand.disk,
       timers: { elapsed: () => stand.now },
-      observer: { workDone: (_work, isMade) => stand.done.push(isMade ? 'made' : 'failed') },
+      observer: {
+        workDone(_work, isMade, tookMs) {
+          stand.done.push(isMade ? 'made' : 'failed');
+          stand.tookMs = tookMs;
+        },
+      },
       snapshotEvery: 1_000,
       onFailure: (what, error) => assert.ok(stand.failing, `${what}: ${error}`),
     },
@@ -141,11 +147,13 @@ test('only the newest two snapshots stay, and the work is done once the others a
   store.remove = async (seq) => {
     await turnOfLoop();
     await remove(seq);
+    stand.now += 40;
     stand.done.push(`removed ${seq}`);
   };
   for (stand.storedSeq of [1_000, 2_000, 3_000, 4_000]) await work.makeLast(() => 1_000);
   assert.equal(store.list(), [4_000, 3_000]);
   assert.equal(stand.done, ['made', 'made', 'removed 1000', 'made', 'removed 2000', 'made']);
+  assert.is(stand.tookMs, 40);
 });
 
 test('a snapshot that the pool declines to write is neither done nor failed', async () => {

@@ -92,7 +92,7 @@ test('statuses bring the headers that HTTP asks for', () => {
   assert.is(challengeOf('signature_invalid'), 'Signature realm="ptf"');
   const { headers: toSign } = refusalReply(refused('signature_missing'));
   assert.match(toSign?.['Accept-Signature'] ?? '', /"@method" "@path" "content-digest" "x-peer-api-key"/);
-  assert.is(refusalReply(refused('overloaded')).headers?.['Retry-After'], '1');
+  assert.equal(refusalReply(refused('overloaded')).headers, { 'Retry-After': '1' });
   assert.is(refusalReply(refused('dependency_unavailable', { retryAfterS: 7 })).headers?.['Retry-After'], '7');
   const quota = refusalReply(refused('erasure_quota_exceeded', { retryAfterS: 60 })).headers;
   assert.is(quota?.['Retry-After'], '60');

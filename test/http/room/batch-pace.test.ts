@@ -91,6 +91,9 @@ test('only so many batches wait, and holders share the places', () => {
   assert.is(pace.begin('third', bytes, true, 0).waitMs, 0);
   for (const paced of waiting.slice(0, 2)) paced.ended(true, 0);
   assert.is(pace.begin('flood', bytes, true, 0).waitMs, longest);
+  let others = 1;
+  while (pace.begin('other', bytes, true, 0).waitMs !== null) others++;
+  assert.is(others, Math.floor(limits.pacedBatchesMax / 2), 'half of the places is the share of one of two');
 });
 
 test('paid debts are forgotten', () => {

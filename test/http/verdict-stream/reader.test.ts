@@ -321,4 +321,12 @@ test('a reader is asked to resume once, and gets no heartbeat soon after a frame
   assert.equal([ends, errors], [['draining'], []]);
 });
 
+test('a connection that breaks ends its reader, and is no error of the node', async () => {
+  const { pipe, ends, reader } = readerOf({});
+  await reader.start(hello, resumeAt(3));
+  pipe.destroy(new Error('connection reset'));
+  await new Promise((resolve) => pipe.once('close', resolve));
+  assert.equal(ends, [null]);
+});
+
 test.run();

@@ -16,6 +16,7 @@ test('a failed call to the node ends a command with the code, plain words and an
     // The network refused, and not the disk.
     [new TrustError('unreachable', 'it is down', { cause: refused }), /does not answer: it is down$/, 3],
     [new TrustError('spool_failed', 'x', { cause: refused }), /^\/f: this user has no permission \(EACCES\): make/, 3],
+    [new TrustError('spool_failed', 'x'), /^the disk failed or is full: free disk/, 3],
     [new TrustError('spool_failed', 'x', { cause: new Error('x') }), /^the disk failed or is full: free disk/, 3],
     [new TrustError('spool_failed', 'x', { cause: new PeerError('spool_failed', 'f: full', 3) }), /^f: full$/, 3],
     [new TrustError('invalid_argument', 'the id is empty'), /^the id is empty$/, 2],

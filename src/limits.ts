@@ -329,6 +329,8 @@ export const limits = {
   catchUpBatches: 512,
   catchUpBytes: 8 * MiB,
   followBytes: 256 * KiB,
+  /** Bound of one read by a thread of low priority, which a busy core may otherwise stop in it for seconds. */
+  lowPriorityReadMs: 5,
   /** Events that a start sorts before it inserts them into the tables: 82 bytes each. */
   sortedEvents: 2_500_000,
   /** Records that one listing reads; in the summary each chain has a share for removed events. */

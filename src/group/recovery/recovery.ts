@@ -39,17 +39,27 @@ export class Follower {
   /** Like `catchUp` for many records at once. The state must not be read meanwhile, nor after an error. */
   replay(log: LogReader, upTo: number): void {
     this.state.sortEvents(upTo - this.state.lastSeq);
-    this.catchUp(log, upTo, limits.catchUpBytes);
+    this.#followAll(upTo, (seq, take) => log.borrow(seq, limits.catchUpBatches, limits.catchUpBytes, take));
     this.state.settle();
   }
 
   /** Applies the log up to the end of a batch, `upTo`. Throws `DamagedError` if the chain is broken. */
-  catchUp(log: LogReader, upTo: number, bytes: number = limits.followBytes): void {
+  catchUp(log: LogReader, upTo: number): void {
+    this.#followAll(upTo, (seq, take) => {
+      // Copies: beside a busy writer a thread of low priority would stay in a read for seconds if it applied batches there.
+      const copies = log.from(seq, limits.catchUpBatches, limits.followBytes);
+      copies.forEach(take);
+      return copies.length;
+    });
+  }
+
+  #followAll(upTo: number, read: (firstSeq: number, take: (stored: StoredBatch) => void) => number): void {
+    const take = (stored: StoredBatch) => {
+      if (this.state.lastSeq < upTo) this.follow(batchFrom(stored));
+    };
     while (this.state.lastSeq < upTo) {
       const { lastSeq } = this.state;
-      const borrowed = log.borrow(lastSeq + 1, limits.catchUpBatches, bytes, (stored) => {
-        if (this.state.lastSeq < upTo) this.follow(batchFrom(stored));
-      });
+      const borrowed = read(lastSeq + 1, take);
       if (borrowed === 0) throw new DamagedError(`the log ends at record ${lastSeq}; expected record ${upTo}`);
     }
   }

@@ -25,10 +25,7 @@ class Replacements {
   #records = 0;
   #bytes = 0;
 
-  constructor(
-    private readonly log: LogReader,
-    private readonly yieldCore: () => void,
-  ) {}
+  constructor(private readonly log: LogReader) {}
 
   get full(): boolean {
     return (
@@ -39,7 +36,6 @@ class Replacements {
   }
 
   read(seq: number): LogRecord {
-    this.yieldCore();
     return this.#holding(seq).batch.record(seq);
   }
 
@@ -72,16 +68,18 @@ export function redactPiece(
   yieldCore: () => void = () => undefined,
 ): pool.RemovalPiece {
   const tagOf = (eventId: string) => idTagOf(work.tagKey, eventId);
-  const replacements = new Replacements(log, yieldCore);
+  const replacements = new Replacements(log);
   const events = [...work.events];
   const chains = [...work.chains];
   const erased = new Map<number, number[]>();
   while (events.length > 0 && !replacements.full) {
+    yieldCore();
     const seq = events.pop()!;
     const record = replacements.read(seq);
     if (record.type === 'event_accepted') replacements.replace(seq, tombstone(record, tagOf));
   }
   while (chains.length > 0 && !replacements.full) {
+    yieldCore();
     const seq = chains.pop()!;
     const record = replacements.read(seq);
     const blank = blanked(record, tagOf);

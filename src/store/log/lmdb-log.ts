@@ -23,12 +23,12 @@ export function logFolderOf(dataDir: string): string {
   return join(dataDir, 'log');
 }
 
-/** Throws `DamagedError`. `alone`: nothing else in this process has the log open, and nothing in it may change. */
-export function openLogReader(dataDir: string, { alone = false } = {}): LmdbLogReader {
+/** Throws `DamagedError`. `alone`: nothing else in this process has it open. `readMs`: a longer read returns less. */
+export function openLogReader(dataDir: string, { alone = false, readMs = Number.POSITIVE_INFINITY } = {}) {
   const folder = logFolderOf(dataDir);
   checkEnvironmentFile(dataFileOf(folder));
   try {
-    return new LmdbLogReader(environments.openLogEnvironment(folder, { readOnly: alone }));
+    return new LmdbLogReader(environments.openLogEnvironment(folder, { readOnly: alone }), readMs);
   } catch (error) {
     throw environments.namedDamage(error, folder);
   }
@@ -52,7 +52,10 @@ export async function tryWriting(dataDir: string): Promise<void> {
 }
 
 export class LmdbLogReader implements LogReader {
-  constructor(protected readonly environment: environments.LogEnvironment) {}
+  constructor(
+    protected readonly environment: environments.LogEnvironment,
+    private readonly readMs = Number.POSITIVE_INFINITY,
+  ) {}
 
   last(): StoredBatch | undefined {
     return this.#first({ reverse: true });
@@ -70,6 +73,7 @@ export class LmdbLogReader implements LogReader {
 
   borrow(firstSeq: number, limit: number, maxBytes: number, take: (batch: StoredBatch) => void): number {
     const { log } = this.environment;
+    const endMs = performance.now() + this.readMs;
     return this.reading(() => {
       let borrowed = 0;
       let bytes = 0;
@@ -78,7 +82,7 @@ export class LmdbLogReader implements LogReader {
         take(batch);
         borrowed++;
         bytes += batch.bytes.length;
-        if (bytes >= maxBytes) break;
+        if (bytes >= maxBytes || performance.now() > endMs) break;
       }
       return borrowed;
     });

@@ -3,6 +3,7 @@ import { setPriority } from 'node:os';
 import { type MessagePort, workerData } from 'node:worker_threads';
 import type { FeedWork, RetentionWork, SimulationWork, SnapshotMade, WalkWork } from '../../group/ports/pool.js';
 import { Replica } from '../../group/replica/replica.js';
+import { limits } from '../../limits.js';
 import { openLogReader } from '../../store/log/lmdb-log.js';
 import { LmdbSnapshotStore } from '../../store/snapshots/lmdb-snapshots.js';
 import type { ReplicaFolder } from './piscina-pool.js';
@@ -14,7 +15,7 @@ const PRIORITY = 19;
 if (process.platform === 'linux') setPriority(0, PRIORITY);
 
 const { dir, salt, scoring, ending } = workerData as ReplicaFolder;
-const log = openLogReader(dir);
+const log = openLogReader(dir, { readMs: limits.lowPriorityReadMs });
 const mustEnd = (epoch: number) => Atomics.load(ending, 0) === 1 || log.ownerEpoch() !== epoch;
 const replica = new Replica(log, new LmdbSnapshotStore(dir, mustEnd), salt, scoring, workerYield());
 

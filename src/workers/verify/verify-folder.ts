@@ -3,6 +3,7 @@ import { existsSync } from 'node:fs';
 import { messageOf } from '../../errors.js';
 import type { VerifyReport } from '../../group/api.js';
 import { type VerifyMode, verifySteps } from '../../group/recovery/verification.js';
+import { limits } from '../../limits.js';
 import { readExpectedHead } from '../../store/files/folder-files.js';
 import { checkEnvironmentFile, dataFileOf } from '../../store/files/lmdb-file.js';
 import { logFolderOf, openLogReader, tryWriting } from '../../store/log/lmdb-log.js';
@@ -39,7 +40,7 @@ export async function verifyFolder(
     if (isNew) return { ok: true, ...nothing, faults: [] };
     checkEnvironmentFile(file);
     checkPages(file);
-    const log = openLogReader(dir, { alone: true });
+    const log = openLogReader(dir, { alone: true, readMs: limits.lowPriorityReadMs });
     try {
       // The count reads a key of every batch, which takes too long at a start. There `checkPages` detects missing
       // newest batches.

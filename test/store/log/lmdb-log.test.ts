@@ -234,4 +234,19 @@ test('reading does not make the file grow while batches are rewritten', async ()
   assert.ok(writer.pages().lastPage <= lastPage + 40, `${lastPage} -> ${writer.pages().lastPage}`);
 });
 
+test('a reader with a bound of time returns fewer batches after it, and goes on where it ended', async () => {
+  const dir = temporaryFolder();
+  await using writer = closing(await acquireFolder(dir));
+  await using reader = closing(openLogReader(dir, { readMs: 1 }));
+  for (let seq = 1; seq <= 4; seq += 1) await writer.append(batchOf(seq, 100), []);
+  const seqs: number[] = [];
+  const take = ({ firstSeq }: { readonly firstSeq: number }) => {
+    seqs.push(firstSeq);
+    for (const startedAt = performance.now(); performance.now() - startedAt < 2; );
+  };
+  for (const first of [1, 2, 3]) assert.is(reader.borrow(first, 100, 1e6, take), 1);
+  assert.equal(seqs, [1, 2, 3]);
+  assert.is(writer.borrow(1, 100, 1e6, take), 4);
+});
+
 test.run();

@@ -179,8 +179,7 @@ export function mistakenTime(value: unknown): { readonly found: string; readonly
   if (!/^[+-]/.test(zone)) return { found: 'another notation', meant: admissible(`${local}Z`) };
   // `Date.parse` reads 30 February as 2 March.
   if (admissible(`${local}Z`) === undefined) return { found: 'a time with an offset' };
-  const hours = zone.slice(0, 3);
-  const offset = `${hours}:${zone.length > 3 ? zone.slice(-2) : '00'}`;
+  const offset = `${zone.slice(0, 3)}:${zone.length > 3 ? zone.slice(-2) : '00'}`;
   return { found: 'a time with an offset', meant: timeOf(Date.parse(`${local}${offset}`)) };
 }
 

@@ -46,10 +46,10 @@ export class Follower {
   /** Applies the log up to the end of a batch, `upTo`. Throws `DamagedError` if the chain is broken. */
   catchUp(log: LogReader, upTo: number): void {
     this.#followAll(upTo, (seq, take) => {
-      // Copies: beside a busy writer a thread of low priority would stay in a read for seconds if it applied batches there.
-      const copies = log.from(seq, limits.catchUpBatches, limits.followBytes);
-      copies.forEach(take);
-      return copies.length;
+      // Inside a read, which no writer should wait for, a thread of low priority would take seconds on a busy core.
+      const batches = log.from(seq, limits.catchUpBatches, limits.followBytes);
+      batches.forEach(take);
+      return batches.length;
     });
   }
 
@@ -58,9 +58,8 @@ export class Follower {
       if (this.state.lastSeq < upTo) this.follow(batchFrom(stored));
     };
     while (this.state.lastSeq < upTo) {
-      const { lastSeq } = this.state;
-      const borrowed = read(lastSeq + 1, take);
-      if (borrowed === 0) throw new DamagedError(`the log ends at record ${lastSeq}; expected record ${upTo}`);
+      if (read(this.state.lastSeq + 1, take) === 0)
+        throw new DamagedError(`the log ends at record ${this.state.lastSeq}; expected record ${upTo}`);
     }
   }
 

@@ -62,11 +62,7 @@ class Replacements {
 }
 
 /** Throws if the log lacks a record of a chain. Calls `yieldCore` before each record; the thread may sleep in it. */
-export function redactPiece(
-  log: LogReader,
-  work: pool.RemovalWork,
-  yieldCore: () => void = () => undefined,
-): pool.RemovalPiece {
+export function redactPiece(log: LogReader, work: pool.RemovalWork, yieldCore: () => void = () => undefined) {
   const tagOf = (eventId: string) => idTagOf(work.tagKey, eventId);
   const replacements = new Replacements(log);
   const events = [...work.events];
@@ -92,7 +88,7 @@ export function redactPiece(
   while (chains.length === 0 && asking.length > 0 && !replacements.full) forget(replacements, asking.pop()!);
   const isLast = events.length === 0 && chains.length === 0 && asking.length === 0;
   const remaining = isLast ? null : ({ ...work, events, chains, erasures: asking } as const);
-  return { type: 'removal', ...rewrittenBy(replacements.rewritten()), erased, remaining };
+  return { type: 'removal', ...rewrittenBy(replacements.rewritten()), erased, remaining } satisfies pool.RemovalPiece;
 }
 
 export function rewrittenBy(batches: readonly Batch[]): pool.Rewritten {

@@ -174,8 +174,7 @@ export class RemovalProcess<T> {
       // If the records no longer contain the subject, a crash preceded the scrub.
       return subject === null ? [] : heads;
     });
-    const { key: tagKey } = this.state.idTags;
-    const work = { type: 'removal', events: withdrawals, chains, erasures, tagKey } as const;
+    const work = { type: 'removal', events: withdrawals, chains, erasures, tagKey: this.state.idTags.key } as const;
     this.#job = { type: 'removal', erasures, withdrawals, ...more, work, waitsFor: 'piece' };
     return [{ type: 'redact', work }];
   }

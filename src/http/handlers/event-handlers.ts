@@ -135,8 +135,7 @@ function batchReply(
     return batchEntryText(id, outcome);
   });
   if (next !== outcomes.length) throw new Error('the group gave an outcome for no event of a batch');
-  const rejected = ids.length - accepted - duplicates;
-  return okJson(batchResultText({ accepted, duplicates, rejected }, results));
+  return okJson(batchResultText({ accepted, duplicates, rejected: ids.length - accepted - duplicates }, results));
 }
 
 function eventIdOf(item: unknown): string | null {

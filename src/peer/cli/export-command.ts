@@ -75,8 +75,7 @@ async function runExport(options: ExportOptions, session: Session): Promise<void
   const kinds = (await groupKinds(url, groupSalt)) ?? undefined;
   // Only the stream needs a key.
   const reads = follow === undefined ? { playersMax: 1 } : { playersMax: bounds.playersMaxDefault, apiKey };
-  const readBudgetMs = bounds.exportReadMs;
-  const client = new TrustClient({ url, groupSalt, readBudgetMs, playerIdKinds: null, ...reads });
+  const client = new TrustClient({ url, groupSalt, readBudgetMs: bounds.exportReadMs, playerIdKinds: null, ...reads });
   try {
     const list = () => listIn(options, kinds, client, session, join(stateDir, 'sidecar', 'allow.json'));
     if (follow !== undefined) {

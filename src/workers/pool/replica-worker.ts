@@ -1,5 +1,5 @@
 /** Runs the replica as a worker, at the lowest priority, so that the main thread never waits for it. */
-import { setPriority } from 'node:os';
+import { constants, setPriority } from 'node:os';
 import { type MessagePort, workerData } from 'node:worker_threads';
 import type { FeedWork, RetentionWork, SimulationWork, SnapshotMade, WalkWork } from '../../group/ports/pool.js';
 import { Replica } from '../../group/replica/replica.js';
@@ -9,10 +9,8 @@ import { LmdbSnapshotStore } from '../../store/snapshots/lmdb-snapshots.js';
 import type { ReplicaFolder } from './piscina-pool.js';
 import { workerYield } from './worker-yield.js';
 
-const PRIORITY = 19;
-
 // On Linux this sets the priority of the calling thread only. Elsewhere it would apply to the whole node.
-if (process.platform === 'linux') setPriority(0, PRIORITY);
+if (process.platform === 'linux') setPriority(0, constants.priority.PRIORITY_LOW);
 
 const { dir, salt, scoring, ending } = workerData as ReplicaFolder;
 const log = openLogReader(dir, { readMs: limits.lowPriorityReadMs });

@@ -1,12 +1,10 @@
 /** Entry of the verifying process: verifies the folder in its arguments, sends one report, and exits. */
-import { setPriority } from 'node:os';
+import { constants, setPriority } from 'node:os';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { VerifyMode } from '../../group/recovery/verification.js';
 import { limits } from '../../limits.js';
 import { verifyFolder, verifyForStart } from './verify-folder.js';
 import type { VerifyMessage } from './verify-runner.js';
-
-const PRIORITY = 19;
 
 function send(message: VerifyMessage, sent: () => void = () => {}): void {
   process.send?.(message, sent);
@@ -14,7 +12,7 @@ function send(message: VerifyMessage, sent: () => void = () => {}): void {
 
 const [dir, mode] = process.argv.slice(2) as [string, VerifyMode];
 const isInBackground = mode === 'background';
-if (isInBackground) setPriority(PRIORITY);
+if (isInBackground) setPriority(constants.priority.PRIORITY_LOW);
 // Without a parent, no process reads the report.
 process.once('disconnect', () => process.exit());
 

@@ -80,14 +80,14 @@ test('a replica beyond the requested record makes a snapshot of its own record',
   assert.is((await replica.snapshot(durable, 1))?.seq, machine.actor.durableSeq);
 });
 
-test('a replica copies short pieces of the log beside who writes it, and a start borrows long ones', async () => {
+test('a replica reads short pieces of the log beside who writes it, and a start borrows long ones', async () => {
   const machine = await grown(1);
   const copied: number[] = [];
   const pieces: number[] = [];
   const from: LogReader['from'] = (...range) => {
-    const copies = machine.log.from(...range);
-    copied.push(copies.reduce((sum, { bytes }) => sum + bytes.length, 0));
-    return copies;
+    const batches = machine.log.from(...range);
+    copied.push(batches.reduce((sum, { bytes }) => sum + bytes.length, 0));
+    return batches;
   };
   const borrow: LogReader['borrow'] = (firstSeq, limit, maxBytes, take) => {
     let bytes = 0;

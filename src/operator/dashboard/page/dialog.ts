@@ -45,8 +45,7 @@ export function drawnDialog(): Child {
     if (!mayCancel()) event.preventDefault();
   };
   // Chromium asks only once whether Escape may close a dialog.
-  const closedby = mayCancel() ? 'closerequest' : 'none';
-  const on = { ref: opened, closedby, onCancel: cancel, onClose };
+  const on = { ref: opened, closedby: mayCancel() ? 'closerequest' : 'none', onCancel: cancel, onClose };
   return html`<dialog class="dialog" aria-labelledby="dialog-title" ...${on}>
     <h2 id="dialog-title">${title}</h2>
     ${draw(() => element?.close())}

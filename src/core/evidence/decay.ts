@@ -125,7 +125,6 @@ function exactPowerOfTwo(lives: number): number {
     term *= exponent / n;
     sum += term;
   }
-  const base = whole < 0 ? 0.5 : 2;
-  for (let n = Math.abs(whole); n > 0; n--) sum *= base;
+  for (let n = Math.abs(whole); n > 0; n--) sum *= whole < 0 ? 0.5 : 2;
   return sum;
 }

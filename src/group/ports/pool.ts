@@ -216,7 +216,7 @@ export interface GroupPool {
   snapshot(upTo: number, epoch: number): Promise<SnapshotMade | null>;
   /** Brings the replica up to `upTo`, and loads it if necessary. */
   follow(upTo: number): Promise<void>;
-  /** Callers wait for it, so that it waits neither for the replica nor for turns of readers. */
+  /** Waits for no task of the replica and for no turn of readers: callers wait for it. */
   redact(work: RemovalWork): Promise<RemovalPiece>;
   retire(work: RetentionWork): Promise<RetentionPiece>;
   /** Computes peer weights from the state at `upTo`, evidence decayed to `at` (ms since 1970). */

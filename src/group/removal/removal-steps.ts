@@ -67,6 +67,8 @@ export class RemovalSteps<T> {
     const { pool, timers, observer, onFailure } = this.deps;
     const started = timers.elapsed();
     try {
+      // An erasure needs the replica before its commit. If that cannot load, others continue without this job.
+      if (work.type === 'removal' && work.erasures.length > 0) await pool.follow(this.site.storedSeq());
       const piece = await (work.type === 'removal' ? pool.redact(work) : pool.retire(work));
       observer.workDone('redaction', true, timers.elapsed() - started);
       if (!ended()) report(removal.redacted(piece));

@@ -110,8 +110,7 @@ export class SnapshotWork {
   #owe(): void {
     const now = this.deps.timers.elapsed();
     this.#dueSince ??= now;
-    const latest = this.#dueSince + limits.snapshotOwedMs;
-    this.#quietUntil = Math.min(now + limits.snapshotAfterErasureMs, latest);
+    this.#quietUntil = Math.min(now + limits.snapshotAfterErasureMs, this.#dueSince + limits.snapshotOwedMs);
     this.site.later(() => this.makeIfDue(), limits.snapshotAfterErasureMs);
   }
 

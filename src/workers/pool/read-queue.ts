@@ -1,6 +1,6 @@
 /**
  * Queues reads of the log for the thread that executes them. A read may take a fifth of a second, so each holder is
- * charged with the time of its reads, and the one that has used the least is next.
+ * charged with the time from the begin of its reads, and the one that has used the least is next.
  */
 import { type Holder, PoolBusyError } from '../../group/ports/pool.js';
 import { limits } from '../../limits.js';

@@ -10,7 +10,7 @@ import { limits } from '../../../src/limits.js';
 const work = { type: 'removal', events: [], chains: [], erasures: [1], tagKey: '' } as const;
 
 /** Steps that note each call, and whose redaction, snapshots and scrub may fail. */
-function noted(more: { readonly [K in 'redact' | 'drop' | 'scrub']?: () => Promise<unknown> } = {}) {
+function noted(more: { readonly [K in 'follow' | 'redact' | 'drop' | 'scrub']?: () => Promise<unknown> } = {}) {
   const calls: string[] = [];
   const site = { ended: false, closed: false };
   const repeats: { readonly act: () => void; readonly ms: number }[] = [];
@@ -21,8 +21,13 @@ function noted(more: { readonly [K in 'redact' | 'drop' | 'scrub']?: () => Promi
       note(name);
       return value;
     };
+  const retire = async () => note('retire');
   const deps = {
-    pool: { follow: () => Promise.resolve().then(() => note('follow')), redact: more.redact ?? (async () => ({})) },
+    pool: {
+      follow: more.follow ?? (() => Promise.resolve().then(() => note('follow'))),
+      redact: more.redact ?? (async () => ({})),
+      retire,
+    },
     log: { scrub: more.scrub ?? (async () => note('scrub')) },
     timers: { elapsed: () => 0 },
     observer: { workDone: (what: string, isDone: boolean) => note(`${what} ${isDone}`) },
@@ -54,6 +59,17 @@ function noted(more: { readonly [K in 'redact' | 'drop' | 'scrub']?: () => Promi
   };
   return { steps, site, repeats, callsOf };
 }
+
+test('an erasure fails with the replica, which withdrawals do not need, and retention asks for its own work', async () => {
+  const { steps, callsOf } = noted({ follow: () => Promise.reject(new Error('no replica')) });
+  const erasing = await callsOf(() => steps.begin({ type: 'redact', work }));
+  assert.equal(erasing, ['redaction false', 'redaction: no replica', 'failed', 'report']);
+  const withdrawing = await callsOf(() => steps.begin({ type: 'redact', work: { ...work, erasures: [] } }));
+  assert.equal(withdrawing, ['redaction true', 'redacted', 'report']);
+  const retention = { type: 'retention', after: 0, upTo: 1, durable: 1 } as const;
+  const retiring = await callsOf(() => steps.begin({ type: 'redact', work: retention }));
+  assert.equal(retiring, ['retire', 'redaction true', 'redacted', 'report']);
+});
 
 test('a redaction that keeps failing is repeated ever more seldom, up to a longest delay', async () => {
   const { steps, repeats, callsOf } = noted({ redact: () => Promise.reject(new Error('damaged')) });
@@ -100,12 +116,12 @@ test('a redaction is reported to a removal that goes on, and a scrub makes the n
   const redact = () => (isFailing ? Promise.reject(new Error('damaged')) : Promise.resolve({}));
   const { steps, site, repeats, callsOf } = noted({ redact });
   const begin = () => steps.begin({ type: 'redact', work });
-  assert.equal(await callsOf(begin), ['redaction true', 'redacted', 'report']);
+  assert.equal(await callsOf(begin), ['follow', 'redaction true', 'redacted', 'report']);
   site.ended = true;
-  assert.equal(await callsOf(begin), ['redaction true']);
+  assert.equal(await callsOf(begin), ['follow', 'redaction true']);
   [site.ended, isFailing] = [false, true];
   for (let i = 0; i < 2; i++)
-    assert.equal(await callsOf(begin), ['redaction false', 'redaction: damaged', 'failed', 'report']);
+    assert.equal(await callsOf(begin), ['follow', 'redaction false', 'redaction: damaged', 'failed', 'report']);
   assert.equal(await callsOf(() => repeats[0]!.act()), ['again', 'report']);
   assert.equal(await callsOf(() => steps.begin({ type: 'scrub' })), ['scrub', 'scrubbed', 'report']);
   await callsOf(begin);
@@ -114,7 +130,7 @@ test('a redaction is reported to a removal that goes on, and a scrub makes the n
     [1, 2, 1],
   );
   site.closed = true;
-  assert.equal([await callsOf(begin), repeats.length], [[], 3]);
+  assert.equal([await callsOf(begin), repeats.length], [['follow'], 3]);
 });
 
 test.run();

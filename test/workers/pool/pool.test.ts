@@ -157,6 +157,7 @@ async function withWorkers(
   }
 }
 
+const retention = { type: 'retention', after: 0, upTo: 1, durable: 1 } as const;
 const removal = { type: 'removal', events: [], chains: [], erasures: [], tagKey: '' } as const;
 
 const messageOf = (task: Promise<unknown>) =>
@@ -166,7 +167,7 @@ const messageOf = (task: Promise<unknown>) =>
   );
 
 test('a task starts once the files hold every acknowledged batch, unless an erasure waits for it', () => {
-  const tasks = ['follow', 'snapshot', 'publishChanges', 'verdicts', 'records', 'redact'];
+  const tasks = ['follow', 'snapshot', 'publishChanges', 'verdicts', 'records', 'redact', 'retire'];
   return withWorkers(tasks.map((name) => `export const ${name} = () => 1;`).join(''), async (pool) => {
     const { promise: stored, resolve: store } = deferred();
     const done: string[] = [];
@@ -175,13 +176,13 @@ test('a task starts once the files hold every acknowledged batch, unless an eras
     assert.equal(done, [], 'a check of the files starts at once');
     const feed = { generation: 'g', upTo: 7, at: 1, asOf: 1, erasedOnly: true };
     await Promise.all([pool.follow(7), pool.snapshot(7, 1), pool.publishChanges(feed)]);
-    const waiting = () => [pool.verdicts(7, 1), pool.records([7]), pool.redact(removal)];
+    const waiting = () => [pool.verdicts(7, 1), pool.records([7]), pool.redact(removal), pool.retire(retention)];
     const begun = waiting().map((task) => task.then(() => done.push('task')));
     store();
     await Promise.all(begun);
-    assert.equal(done, ['stored', 'stored', 'stored', 'task', 'task', 'task']);
+    assert.equal(done, [...Array(4).fill('stored'), ...Array(4).fill('task')]);
     pool.filesStored = () => Promise.reject(new Error('no space left'));
-    assert.equal(await Promise.all(waiting().map(messageOf)), Array(3).fill('no space left'));
+    assert.equal(await Promise.all(waiting().map(messageOf)), Array(4).fill('no space left'));
   });
 });
 

@@ -113,9 +113,7 @@ function terminalWidth({ isTTY, columns }: { readonly isTTY: boolean; readonly c
 /** The end of the input gives an empty line; whether `question` then rejects depends on the release of Node. */
 export async function lineFrom(lines: Interface, prompt: string): Promise<string> {
   const ended = once(lines, 'close').then(() => '');
-  const line = await Promise.race([lines.question(prompt).catch(() => ''), ended]);
-  lines.close();
-  return line;
+  return Promise.race([lines.question(prompt).catch(() => ''), ended]).finally(() => lines.close());
 }
 
 /** Reads a typed line without an echo; empty if the input ends. */

@@ -50,7 +50,7 @@ export class ByteStrings {
     this.#close(start, start + (units < 0x80 ? text.length : bytes.write(text, start)));
   }
 
-  /** `joined` must be ASCII. */
+  /** `joined` must be ASCII, and `separator` one character. */
   pushSplit(joined: string, separator: string): void {
     this.#makeRoom(joined.length);
     const first = this.#end;

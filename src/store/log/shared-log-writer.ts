@@ -42,6 +42,7 @@ export class SharedLogWriter implements LogWriter {
   readonly #store: DelayedStore;
   /** First record of the newest batch that the shared log has; null if this node's own log has it. */
   #newest: number | null = null;
+  #tags: IdTags | null = null;
   appendedBytes = 0;
 
   constructor(
@@ -217,7 +218,8 @@ export class SharedLogWriter implements LogWriter {
     const stored = this.#stored(firstSeq);
     if (redaction.type === 'bytes') return { firstSeq, bytes: redaction.bytes };
     const batch = batchFrom(stored);
-    const tags = new IdTags(Buffer.from(formationOf(this.local).node_secret, 'hex'), this.salt);
+    this.#tags ??= new IdTags(Buffer.from(formationOf(this.local).node_secret, 'hex'), this.salt);
+    const tags = this.#tags;
     const replaced = redaction.seqs.map((seq) => [seq, replacementOf(batch.record(seq), (id) => tags.of(id))] as const);
     return { firstSeq, bytes: batch.rewrite(new Map(replaced)).bytes };
   }

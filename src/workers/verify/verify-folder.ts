@@ -40,7 +40,7 @@ export async function verifyFolder(
     if (isNew) return { ok: true, ...nothing, faults: [] };
     checkEnvironmentFile(file);
     checkPages(file);
-    const log = openLogReader(dir, { alone: true, readMs: limits.lowPriorityReadMs });
+    const log = openLogReader(dir, { alone: true, ...(mode === 'background' && { readMs: limits.lowPriorityReadMs }) });
     try {
       // The count reads a key of every batch, which takes too long at a start. There `checkPages` detects missing
       // newest batches.

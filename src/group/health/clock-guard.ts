@@ -15,6 +15,9 @@ export interface ClockGuardDeps {
   readonly onChange: (ahead: boolean, aheadMs: number) => void;
 }
 
+/** The time since boot takes longer to read than an event to decide, so not every turn reads it. */
+const ELAPSED_EVERY_MS = 1_000;
+
 export class ClockGuard {
   /** At the last check that did not find the wall clock ahead. */
   #rightAt: number;
@@ -32,6 +35,10 @@ export class ClockGuard {
   /** True if the wall clock is `limits.clockAheadMs` ahead of both the elapsed time and the newest time seen. */
   isAheadNow(): boolean {
     const now = this.deps.clock.now();
+    if (!this.clockAhead && now >= this.newestAt && now - this.#rightAt < ELAPSED_EVERY_MS) {
+      this.newestAt = now;
+      return false;
+    }
     const elapsed = this.deps.timers.elapsed();
     const aheadMs = now - Math.max(this.#rightAt + elapsed - this.#rightElapsed, this.newestAt);
     const ahead = aheadMs > limits.clockAheadMs;

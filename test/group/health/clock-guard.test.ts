@@ -42,6 +42,28 @@ test('a clock is ahead where it gains more than a day over the time that passed,
   assert.equal(changes, [true, false]);
 });
 
+test('turns within a second of a right clock share one reading of the time since boot', () => {
+  let [now, readings] = [t0, 0];
+  const elapsed = () => {
+    readings++;
+    return 0;
+  };
+  const guard = new ClockGuard({
+    clock: { now: () => now },
+    timers: { elapsed },
+    seenAt: 0,
+    onChange: () => undefined,
+  });
+  for (let turn = 0; turn < 2_500; turn++, now++) assert.is(guard.isAheadNow(), false);
+  assert.is(readings, 3, 'at its start and after one and two seconds');
+  assert.is(guard.newestAt, t0 + 2_499);
+  now += limits.clockAheadMs + 500;
+  assert.is(guard.isAheadNow(), true, 'a jump is seen by the next turn');
+  now -= limits.clockAheadMs + 500;
+  assert.is(guard.isAheadNow(), false, 'right again at the time of the last reading');
+  assert.is(guard.clockAhead, false);
+});
+
 test('a clock that was behind, at the start or for a while, may be set right again', () => {
   const { guard, changes, set } = guarded(t0 - 300 * dayMs, t0);
   assert.is(guard.isAheadNow(), false);

@@ -9,8 +9,7 @@ const semanticVersion =
 const email =
   /^[\w.!#$%&'*+/=?^`{|}~-]+@[A-Za-z\d](?:[A-Za-z\d-]{0,61}[A-Za-z\d])?(?:\.[A-Za-z\d](?:[A-Za-z\d-]{0,61}[A-Za-z\d])?)*$/;
 
-const utcDateTime =
-  /^\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01])T(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d(?:\.\d{1,9})?(?:Z|\+00:00)$/;
+const utcDateTime = /^\d{4}-\d\d-\d\dT(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d(?:\.\d{1,9})?(?:Z|\+00:00)$/;
 
 /**
  * Returns the milliseconds since 1970 of an RFC 3339 date-time in UTC; undefined if the text violates the contract's
@@ -21,8 +20,7 @@ export function parseUtcDateTime(text: string): number | undefined {
   if (!utcDateTime.test(text)) return undefined;
   const ms = Date.parse(text);
   // `Date.parse` reads 30 February as 2 March.
-  const day = Number(text.slice(8, 10));
-  return day <= 28 || new Date(ms).getUTCDate() === day ? ms : undefined;
+  return new Date(ms).getUTCDate() === Number(text.slice(8, 10)) ? ms : undefined;
 }
 
 const uuid = /^[\da-f]{8}-[\da-f]{4}-[\da-f]{4}-[\da-f]{4}-[\da-f]{12}$/;

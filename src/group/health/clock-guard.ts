@@ -15,9 +15,6 @@ export interface ClockGuardDeps {
   readonly onChange: (ahead: boolean, aheadMs: number) => void;
 }
 
-/** The time since boot takes longer to read than an event to decide, so not every turn reads it. */
-const ELAPSED_EVERY_MS = 1_000;
-
 export class ClockGuard {
   /** At the last check that did not find the wall clock ahead. */
   #rightAt: number;
@@ -35,7 +32,8 @@ export class ClockGuard {
   /** True if the wall clock is `limits.clockAheadMs` ahead of both the elapsed time and the newest time seen. */
   isAheadNow(): boolean {
     const now = this.deps.clock.now();
-    if (!this.clockAhead && now >= this.newestAt && now - this.#rightAt < ELAPSED_EVERY_MS) {
+    // Not every turn reads the time since boot, which takes longer than to decide an event.
+    if (!this.clockAhead && now >= this.newestAt && now - this.#rightAt < 1_000) {
       this.newestAt = now;
       return false;
     }
@@ -43,8 +41,7 @@ export class ClockGuard {
     const aheadMs = now - Math.max(this.#rightAt + elapsed - this.#rightElapsed, this.newestAt);
     const ahead = aheadMs > limits.clockAheadMs;
     if (!ahead) {
-      this.#rightAt = now;
-      this.#rightElapsed = elapsed;
+      [this.#rightAt, this.#rightElapsed] = [now, elapsed];
       this.newestAt = Math.max(this.newestAt, now);
     }
     if (ahead !== this.clockAhead) {
@@ -60,8 +57,7 @@ export class ClockGuard {
  * `acceptedUntil`: the operator's assurance that the clock was right up to then.
  */
 export function clockProblem(now: number, seenAt: number, acceptedUntil: number | null): string | null {
-  const isAhead = seenAt > 0 && now - seenAt > limits.clockAheadMs;
-  if (!isAhead || (acceptedUntil !== null && now <= acceptedUntil)) return null;
+  if (seenAt <= 0 || now - seenAt <= limits.clockAheadMs || (acceptedUntil ?? 0) >= now) return null;
   const [is, was] = [now, seenAt].map((at) => new Date(at).toISOString());
   return `the clock shows ${is}, more than a day ahead of the newest time in the data folder, ${was}`;
 }

@@ -38,7 +38,6 @@ export function eventHandlers(
       subject,
       gameId: event.game_id,
       severity: event.severity,
-      // The schema admits only what `Date.parse` reads.
       timestamp: Date.parse(event.timestamp),
     };
     if (event.origin !== undefined) submission.origin = event.origin;

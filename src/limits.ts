@@ -264,6 +264,8 @@ export const limits = {
   banHalfLifeDaysDefault: 180,
   /** Largest step of the clock ahead of the newest time seen before. */
   clockAheadMs: DAY_MS,
+  /** Time after which a check of a right clock reads the elapsed time again. */
+  elapsedReadMs: 1_000,
   /** Largest lag of the clock behind the newest evidence at which the half-life may change. */
   halfLifeClockBehindMs: HOUR_MS,
   /** The decay epoch moves once newer evidence would be scaled by more than 2^this. */

@@ -32,8 +32,8 @@ export class ClockGuard {
   /** True if the wall clock is `limits.clockAheadMs` ahead of both the elapsed time and the newest time seen. */
   isAheadNow(): boolean {
     const now = this.deps.clock.now();
-    // Not every turn reads the time since boot, which takes longer than to decide an event.
-    if (!this.clockAhead && now >= this.newestAt && now - this.#rightAt < 1_000) {
+    // Not every turn reads the elapsed time, which takes longer than to decide an event.
+    if (!this.clockAhead && now >= this.newestAt && now - this.#rightAt < limits.elapsedReadMs) {
       this.newestAt = now;
       return false;
     }
@@ -41,7 +41,8 @@ export class ClockGuard {
     const aheadMs = now - Math.max(this.#rightAt + elapsed - this.#rightElapsed, this.newestAt);
     const ahead = aheadMs > limits.clockAheadMs;
     if (!ahead) {
-      [this.#rightAt, this.#rightElapsed] = [now, elapsed];
+      this.#rightAt = now;
+      this.#rightElapsed = elapsed;
       this.newestAt = Math.max(this.newestAt, now);
     }
     if (ahead !== this.clockAhead) {
@@ -57,7 +58,8 @@ export class ClockGuard {
  * `acceptedUntil`: the operator's assurance that the clock was right up to then.
  */
 export function clockProblem(now: number, seenAt: number, acceptedUntil: number | null): string | null {
-  if (seenAt <= 0 || now - seenAt <= limits.clockAheadMs || (acceptedUntil ?? 0) >= now) return null;
+  const isAhead = seenAt > 0 && now - seenAt > limits.clockAheadMs;
+  if (!isAhead || (acceptedUntil !== null && now <= acceptedUntil)) return null;
   const [is, was] = [now, seenAt].map((at) => new Date(at).toISOString());
   return `the clock shows ${is}, more than a day ahead of the newest time in the data folder, ${was}`;
 }

@@ -8,6 +8,7 @@ import { keyOf } from '../../core/tables/event-columns.js';
 import { errors, type Outcome, type Refusal, refused } from '../../errors.js';
 import type { AcceptedEvent, EventSubmission } from '../../group/api.js';
 import { limits } from '../../limits.js';
+import { parseUtcDateTime } from '../../validation/formats.js';
 import { batchEntryText, batchResultText, isJsonWithin, storedEventBody, timeText } from '../bodies/bodies.js';
 import type { HttpDeps } from '../deps.js';
 import { countRefusedIds } from '../request/answering.js';
@@ -30,6 +31,8 @@ export function eventHandlers(
     !outcome.ok && outcome.code === refusal.code ? refusal : outcome;
 
   function submissionOf(event: EventBody, subject: SubjectKey | null): EventSubmission {
+    const timestamp = parseUtcDateTime(event.timestamp);
+    if (timestamp === undefined) throw new Error('the schema admitted a timestamp that does not parse');
     const submission: { -readonly [K in keyof EventSubmission]: EventSubmission[K] } = {
       schemaVersion: event.schema_version,
       eventId: event.event_id,
@@ -38,7 +41,7 @@ export function eventHandlers(
       subject,
       gameId: event.game_id,
       severity: event.severity,
-      timestamp: Date.parse(event.timestamp),
+      timestamp,
     };
     if (event.origin !== undefined) submission.origin = event.origin;
     if (event.reference !== undefined) submission.reference = event.reference;

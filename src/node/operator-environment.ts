@@ -39,8 +39,7 @@ export function operatorEnvironment(
       return undefined;
     }
   };
-  const isInstalled = readOrHide(envFile) !== undefined || hidden.length > 0;
-  if (!isInstalled) return { env, hidden };
+  if (readOrHide(envFile) === undefined && hidden.length === 0) return { env, hidden };
   const found = withDotenv(env, hidden.length > 0 ? () => undefined : readFile, envFile);
   const hasSalt = [found.GROUP_SALT, found.GROUP_SALT_FILE].some((text) => text !== undefined && text.trim() !== '');
   const salt = hasSalt || readOrHide(saltFile) === undefined ? {} : { GROUP_SALT_FILE: saltFile };

@@ -46,8 +46,7 @@ export function decidePeerChange(state: GroupState, command: ChangePeer, now: nu
   if (peer.status === 'revoked' && command.type !== 'note')
     return refuse('peer_not_active', { text: 'the peer is revoked, which is final' });
   const audit = audited(state, now, { action: decided.action, actor: command.by, target: peer.peerId });
-  const record = { type: row.record, peer: peer.index, ...decided.stated, audit } as LogRecord;
-  return grant(peer.index, record);
+  return grant(peer.index, { type: row.record, peer: peer.index, ...decided.stated, audit } as LogRecord);
 }
 
 /**

@@ -52,8 +52,7 @@ const installed: ReadonlyMap<string, string> = new Map([
 const require = createRequire(import.meta.url);
 
 function text(contentType: string, content: string): ApiReply {
-  const headers = { 'Content-Security-Policy': pagePolicy };
-  return { status: 200, body: Buffer.from(content), contentType, headers };
+  return { status: 200, body: Buffer.from(content), contentType, headers: { 'Content-Security-Policy': pagePolicy } };
 }
 
 function json(document: object): ApiReply {

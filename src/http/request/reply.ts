@@ -103,8 +103,7 @@ export function wireReply(route: Route | undefined, reply: ApiReply, exchange: E
   }
   const type = reply.contentType ?? (reply.error !== undefined && exchange.problem ? problemType : jsonType);
   const length = reply.json?.length ?? Buffer.byteLength(payload);
-  const shared = sharedHead(status, type, caching, vary);
-  return { status, shared, more, position, requestId, tag, length, payload };
+  return { status, shared: sharedHead(status, type, caching, vary), more, position, requestId, tag, length, payload };
 }
 
 /** Shared heads by their four parts. No caller chooses a part, so there are few. */

@@ -164,8 +164,7 @@ export class Sidecar {
 
   /** Those that a game server is to keep out, by default among the Steam and EOS ids of the players seen here. */
   async barred(ids: readonly string[] = [...this.#seen]): Promise<readonly PlayerAnswer[]> {
-    const found = await this.players(ids);
-    return found.filter((one): one is PlayerAnswer => !('error' in one) && this.#bars(one));
+    return (await this.players(ids)).filter((one): one is PlayerAnswer => !('error' in one) && this.#bars(one));
   }
 
   /** Resolves with the event ids, one for each of the group's kinds among the accounts, once they are on disk. */

@@ -21,8 +21,7 @@ export type MethodName =
 
 export function methodOf(name: MethodName): MethodDefinition<object, object> {
   const [service, method] = name.split('.') as [string, string];
-  const definition = definitions[`etcdserverpb.${service}`] as ServiceDefinition;
-  return definition[method]!;
+  return (definitions[`etcdserverpb.${service}`] as ServiceDefinition)[method]!;
 }
 
 export interface Header {

@@ -55,8 +55,7 @@ function parse(text: string) {
 
 function derive(password: string, salt: Uint8Array, { ln, r, p }: typeof cost): Promise<Buffer> {
   // Normalised, so that the password can be typed on any keyboard.
-  const text = password.normalize('NFKC');
-  return scryptOf(text, salt, hashBytes, { N: 2 ** ln, r, p, maxmem: 2 * memoryMax });
+  return scryptOf(password.normalize('NFKC'), salt, hashBytes, { N: 2 ** ln, r, p, maxmem: 2 * memoryMax });
 }
 
 function unpadded(bytes: Uint8Array): string {
